@@ -1,0 +1,1 @@
+//! Complete FPGA images of Systole's gateware.

@@ -1,0 +1,275 @@
+//! The parameters of a design: what can be chosen, in which range, and what follows from a choice.
+//!
+//! Everything that depends on a parameter (widths, counts, limits) is derived here and nowhere else; the gateware is
+//! generated from these numbers and the host plans with them.
+
+use thiserror::Error;
+
+/// Pipeline stages inside a PE between operands and accumulator. 0 is the contract's baseline; a product register
+/// would make it 1. It is a term of [`Parameters::steps`] and of nothing else.
+pub const STAGES: u32 = 0;
+
+/// Largest total error between the requested baud rate and the one an integer divisor of the clock gives, in percent.
+pub const BAUD_TOLERANCE_PERCENT: u32 = 2;
+
+/// Fewest clocks a UART bit may take.
+pub const MIN_CLOCKS_PER_BIT: u32 = 4;
+
+/// A complete set of design parameters. [`Parameters::check`] says whether it can be built.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Parameters {
+    /// Grid side: `n × n` processing elements.
+    pub n: u32,
+    /// Operand width in bits; operands are two's-complement.
+    pub w: u32,
+    /// Accumulator width in bits.
+    pub aw: u32,
+    /// Longest reduction of one job, in terms.
+    pub k_max: u32,
+    /// Width of the job tag in bits.
+    pub job_bits: u32,
+    /// Operands a lane of bank A holds.
+    pub a_depth: u32,
+    /// Operands a lane of bank B holds.
+    pub b_depth: u32,
+    /// Bytes of the command FIFO.
+    pub fifo: u32,
+    /// Clock of the design in hertz.
+    pub clock_hz: u32,
+    /// UART rate in bits a second.
+    pub baud: u32,
+    /// Whether the gateware can inject faults into a job to prove its own checks.
+    pub injection: bool,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            n: 4,
+            w: 8,
+            aw: 32,
+            k_max: 256,
+            job_bits: 2,
+            a_depth: 512,
+            b_depth: 1024,
+            fifo: 4096,
+            clock_hz: 24_000_000,
+            baud: 3_000_000,
+            injection: true,
+        }
+    }
+}
+
+/// Why a set of parameters cannot be built: names the parameter, its value and its range.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ParameterError {
+    /// A value outside its range.
+    #[error("{name} is {value}, but must be {low}..={high}{because}")]
+    Range {
+        /// The parameter's name on the command line.
+        name: &'static str,
+        /// The value asked for.
+        value: u32,
+        /// Smallest value allowed.
+        low: u32,
+        /// Largest value allowed.
+        high: u32,
+        /// What the range depends on, empty when it is fixed.
+        because: String,
+    },
+    /// A FIFO size that is not a power of two.
+    #[error("fifo is {value}, but must be a power of two")]
+    NotPowerOfTwo {
+        /// The value asked for.
+        value: u32,
+    },
+    /// A clock that cannot make the baud rate.
+    #[error(
+        "baud is {baud}, but a clock of {clock_hz} Hz divided by {divisor} gives {actual}: it must be within \
+         {BAUD_TOLERANCE_PERCENT} % at {MIN_CLOCKS_PER_BIT} or more clocks a bit"
+    )]
+    Baud {
+        /// Rate asked for.
+        baud: u32,
+        /// Clock of the design.
+        clock_hz: u32,
+        /// Nearest integer divisor.
+        divisor: u32,
+        /// Rate that this divisor gives.
+        actual: u32,
+    },
+}
+
+/// Bits needed to tell `values` values apart, at least one.
+fn bits_for(values: u64) -> u32 {
+    (64 - values.saturating_sub(1).leading_zeros()).max(1)
+}
+
+impl Parameters {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range, by name, with its value and its range.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        let range = |name, value, low, high, because: &str| {
+            if (low..=high).contains(&value) {
+                Ok(())
+            } else {
+                Err(ParameterError::Range { name, value, low, high, because: because.to_owned() })
+            }
+        };
+        range("n", self.n, 1, 32, "")?;
+        range("w", self.w, 2, 16, "")?;
+        range("aw", self.aw, 2 * self.w, 48, " (at least twice the operand width w)")?;
+        range("k-max", self.k_max, 1, 65536, "")?;
+        range("job-bits", self.job_bits, 1, 8, "")?;
+        range("a-depth", self.a_depth, self.k_max, 65536, " (at least k-max)")?;
+        range("b-depth", self.b_depth, self.k_max, 65536, " (at least k-max)")?;
+        let smallest = 2 * (crate::wire::HEADER + self.smallest_body()) as u32;
+        range("fifo", self.fifo, smallest, 65536, " (at least two of the smallest useful frames)")?;
+        if !self.fifo.is_power_of_two() {
+            return Err(ParameterError::NotPowerOfTwo { value: self.fifo });
+        }
+        range("clock", self.clock_hz, 1_000_000, 500_000_000, " Hz")?;
+        range("baud", self.baud, 1200, 100_000_000, "")?;
+        let divisor = self.clocks_per_bit();
+        let actual = self.clock_hz / divisor.max(1);
+        let error = u64::from(actual.abs_diff(self.baud)) * 100;
+        if divisor < MIN_CLOCKS_PER_BIT || error > u64::from(BAUD_TOLERANCE_PERCENT) * u64::from(self.baud) {
+            let (baud, clock_hz) = (self.baud, self.clock_hz);
+            return Err(ParameterError::Baud { baud, clock_hz, divisor, actual });
+        }
+        Ok(())
+    }
+
+    /// Body of the largest frame that no design can do without: one step of a panel, or a MULTIPLY.
+    fn smallest_body(&self) -> usize {
+        let write = crate::wire::WRITE_HEAD + (self.n * self.operand_bytes()) as usize;
+        write.max(crate::wire::MULTIPLY_BODY)
+    }
+
+    /// Clocks a UART bit takes: the nearest integer.
+    pub fn clocks_per_bit(&self) -> u32 {
+        (self.clock_hz + self.baud / 2) / self.baud.max(1)
+    }
+
+    /// Width of a counter that holds `0..=k_max` (R3).
+    pub fn count_bits(&self) -> u32 {
+        bits_for(u64::from(self.k_max) + 1)
+    }
+
+    /// Width of a tag that holds `0..=k_max−1` (R3).
+    pub fn tag_bits(&self) -> u32 {
+        bits_for(u64::from(self.k_max))
+    }
+
+    /// Width of a row or column index.
+    pub fn lane_bits(&self) -> u32 {
+        bits_for(u64::from(self.n))
+    }
+
+    /// Address bits of a lane of bank A; the memory has `2^bits` cells.
+    pub fn a_address_bits(&self) -> u32 {
+        bits_for(u64::from(self.a_depth))
+    }
+
+    /// Address bits of a lane of bank B; the memory has `2^bits` cells.
+    pub fn b_address_bits(&self) -> u32 {
+        bits_for(u64::from(self.b_depth))
+    }
+
+    /// Longest reduction whose sum is exact for any operands: the largest k with `k·2^(2w−2) ≤ 2^(aw−1)−1` (R24a).
+    pub fn exact_limit(&self) -> u64 {
+        ((1u64 << (self.aw - 1)) - 1) >> (2 * self.w - 2)
+    }
+
+    /// Longest reduction that a job may ask for: `min(k_max, exact_limit)`.
+    pub fn k_limit(&self) -> u32 {
+        u64::from(self.k_max).min(self.exact_limit()) as u32
+    }
+
+    /// Bytes of an operand on the wire.
+    pub fn operand_bytes(&self) -> u32 {
+        self.w.div_ceil(8)
+    }
+
+    /// Bytes that hold any accumulator.
+    pub fn accumulator_bytes(&self) -> u32 {
+        self.aw.div_ceil(8)
+    }
+
+    /// Fewest bytes that hold any result of a `k_len`-term job: the least b with `k_len·2^(2w−2) ≤ 2^(8b−1)−1`.
+    pub fn result_bytes(&self, k_len: u32) -> u32 {
+        let largest = u128::from(k_len) << (2 * self.w - 2);
+        (1..16).find(|b| largest < 1u128 << (8 * b - 1)).unwrap_or(16)
+    }
+
+    /// Advancing edges of a job of `k_len` terms, counting E0 (R5).
+    pub fn steps(&self, k_len: u32) -> u32 {
+        k_len + 2 * self.n - 2 + STAGES
+    }
+
+    /// Largest frame that the board takes, in decoded bytes of header and body: half the FIFO, so that one can be
+    /// received while the other executes.
+    pub fn largest_frame(&self) -> u32 {
+        self.fifo / 2
+    }
+
+    /// Longest piece of a panel that one WRITE carries, in terms.
+    pub fn write_terms(&self) -> u32 {
+        let body = self.largest_frame() - (crate::wire::HEADER + crate::wire::WRITE_HEAD) as u32;
+        body / (self.n * self.operand_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r03_counter_and_tag_widths_differ_at_powers_of_two() {
+        let table = [(1, 1, 1), (2, 2, 1), (3, 2, 2), (4, 3, 2), (5, 3, 3), (7, 3, 3), (8, 4, 3), (16, 5, 4)];
+        for (k_max, count, tag) in table {
+            let p = Parameters { k_max, ..Parameters::default() };
+            assert_eq!((p.count_bits(), p.tag_bits()), (count, tag), "K = {k_max}");
+        }
+    }
+
+    #[test]
+    fn r24a_exact_limit() {
+        assert_eq!(Parameters::default().exact_limit(), 131_071);
+        let narrow = Parameters { w: 8, aw: 16, ..Parameters::default() };
+        assert_eq!(narrow.exact_limit(), 1);
+    }
+
+    #[test]
+    fn result_bytes_of_the_design_page() {
+        let p = Parameters::default();
+        assert_eq!((p.result_bytes(2), p.result_bytes(512)), (3, 4));
+        assert_eq!((p.result_bytes(1), p.result_bytes(511)), (2, 3));
+    }
+
+    #[test]
+    fn every_range_is_named() {
+        let d = Parameters::default;
+        let bad = [
+            (Parameters { n: 0, ..d() }, "n is 0"),
+            (Parameters { n: 33, ..d() }, "n is 33"),
+            (Parameters { w: 1, ..d() }, "w is 1"),
+            (Parameters { aw: 15, ..d() }, "aw is 15"),
+            (Parameters { aw: 49, ..d() }, "aw is 49"),
+            (Parameters { k_max: 0, ..d() }, "k-max is 0"),
+            (Parameters { job_bits: 9, ..d() }, "job-bits is 9"),
+            (Parameters { a_depth: 255, ..d() }, "a-depth is 255"),
+            (Parameters { b_depth: 65537, ..d() }, "b-depth is 65537"),
+            (Parameters { fifo: 16, ..d() }, "fifo is 16"),
+            (Parameters { fifo: 5000, ..d() }, "fifo is 5000"),
+            (Parameters { baud: 7_000_000, ..d() }, "baud is 7000000"),
+        ];
+        for (p, text) in bad {
+            let error = p.check().expect_err(text).to_string();
+            assert!(error.starts_with(text), "{error}");
+        }
+        assert_eq!(d().check(), Ok(()));
+    }
+}

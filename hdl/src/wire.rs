@@ -1,0 +1,313 @@
+//! The wire: what travels between host and board. Plain constants and types, shared by the gateware and the host.
+//!
+//! # Framing
+//! Any byte pipe carries it; on a UART 8N1. Frames are SLIP-encoded (RFC 1055) with three sharper rules:
+//!
+//! * every frame starts and ends with [`END`], empty frames are ignored;
+//! * [`END`] always ends a frame, also right after [`ESC`];
+//! * [`ESC`] followed by any byte other than [`ESC_END`], [`ESC_ESC`] or [`END`] poisons the frame until [`END`].
+//!
+//! | byte inside a frame | sent as |
+//! |---|---|
+//! | `C0` | `DB DC` |
+//! | `DB` | `DB DD` |
+//!
+//! A decoded frame, integers little-endian:
+//!
+//! | offset | size | field |
+//! |---|---|---|
+//! | 0 | 1 | opcode |
+//! | 1 | 1 | seq |
+//! | 2 | 2 | length of the body in bytes |
+//! | 4 | length | body |
+//! | 4 + length | 4 | CRC-32 (IEEE, as in zlib) of everything before it |
+//!
+//! Nothing of a frame has any effect unless all of it is right.
+//!
+//! # Host to board
+//! | opcode | body | answered by |
+//! |---|---|---|
+//! | [`HELLO`] | nonce u32 | IDENT |
+//! | [`WRITE`] | bank u8 ([`BANK_A`], [`BANK_B`]), address u16, k_len u16, then `n·k_len` operands | ACK |
+//! | [`MULTIPLY`] | a_address u16, b_address u16, b_stride u16, k_len u32, count u8, job u8, result_bytes u8 | RESULT |
+//! | [`INJECT`] | kind u8 ([`Injection`]), step u32, length u32 | ACK |
+//! | [`STATUS`] | nothing | STATUS |
+//! | [`SOURCE`] | n u16 | DATA: n bytes 0, 1, 2, … (mod 256) |
+//! | [`SINK`] | any bytes | ACK |
+//! | [`ECHO`] | any bytes | ECHO: the same bytes |
+//!
+//! *WRITE* fills `address .. address + k_len` of every lane of a bank: lane-major, k ascending; the lanes of A are rows,
+//! the lanes of B columns. An operand is `ceil(w/8)` bytes, sign-extended.
+//!
+//! *MULTIPLY* runs `count` jobs. Job `i` multiplies the panel at `a_address` by the panel at `b_address + i·b_stride`,
+//! with the tag `(job + i) mod 2^job_bits`. `result_bytes` is the width of a value in the RESULT.
+//!
+//! *INJECT* arms one fault for the next job.
+//!
+//! # Board to host
+//! Every body starts with `expected` u8 (the seq that the board takes next) and `retired` u8 (the seq of the last
+//! command that is finished; if that was answered by a frame, the frame is already ahead in the stream). The header's
+//! seq is that of the command answered; in ACK and NAK it is `expected`.
+//!
+//! | opcode | rest of the body |
+//! |---|---|
+//! | [`IDENT`] | [`Identity`], in the order of [`IDENT_BODY`]'s table |
+//! | [`ACK`] | nothing |
+//! | [`NAK`] | reason u8 ([`Nak`]) |
+//! | [`RESULT`] | for each job a status byte and `n·n` values (row-major, `result_bytes` each), then steps u32 and edges u32, summed over the jobs |
+//! | [`STATUS_REPLY`] | kind u8, row u8, column u8, job u8 of the first error since HELLO; counters u8, saturating: crc, framing, overrun, dropped, refused |
+//! | [`DATA`] | the bytes asked for |
+//! | [`ECHO_REPLY`] | the bytes sent |
+//!
+//! ## The status byte of a job
+//! | bits | meaning |
+//! |---|---|
+//! | 0–2 | [`ErrorKind`] of the erring PE that is lowest in row-major order, 0 when the job is good |
+//! | 3 | [`STATUS_FIRED`]: an armed injection took effect in this job |
+//! | 4 | [`STATUS_NOT_FIRED`]: an injection was armed for this job and its step never came |
+//! | 5 | [`STATUS_REFUSED`]: a start was refused while this job ran |
+//! | 7 | [`STATUS_POISON`]: since HELLO, an address left its bank, a value did not fit its bytes, or a RESULT was too long for its length field |
+//!
+//! # Sessions
+//! After reset the board is in no session: it answers HELLO, answers any other intact frame with NAK
+//! [`Nak::NoSession`], and never answers a frame whose CRC is wrong. HELLO, at any time, throws away all that is queued
+//! or running, ends a frame in flight with END, makes `expected = seq + 1`, and is answered by IDENT with its nonce.
+//! The contents of the banks are unknown after HELLO.
+//!
+//! In a session a frame must carry the expected seq. One of the 128 before it is a duplicate: not executed, answered
+//! by ACK. Any other is answered by NAK [`Nak::Seq`]. Replies to dropped frames coalesce: one NAK may stand for
+//! several. The host keeps at most [`WINDOW`] frames unretired, and their decoded bytes (header and body) within the
+//! FIFO.
+
+/// Version of this page; IDENT carries it.
+pub const PROTOCOL: u8 = 1;
+
+/// Starts and ends a frame.
+pub const END: u8 = 0xC0;
+/// Starts a two-byte escape.
+pub const ESC: u8 = 0xDB;
+/// After [`ESC`]: a [`END`] byte of data.
+pub const ESC_END: u8 = 0xDC;
+/// After [`ESC`]: an [`ESC`] byte of data.
+pub const ESC_ESC: u8 = 0xDD;
+
+/// Bytes of opcode, seq and length.
+pub const HEADER: usize = 4;
+/// Bytes of the CRC.
+pub const CRC: usize = 4;
+/// Most frames sent and not yet retired.
+pub const WINDOW: u8 = 128;
+
+/// Opens a session.
+pub const HELLO: u8 = 0x01;
+/// Fills part of a bank.
+pub const WRITE: u8 = 0x02;
+/// Runs jobs.
+pub const MULTIPLY: u8 = 0x03;
+/// Arms a fault for the next job.
+pub const INJECT: u8 = 0x04;
+/// Asks for the first error and the counters.
+pub const STATUS: u8 = 0x05;
+/// Asks for bytes.
+pub const SOURCE: u8 = 0x06;
+/// Sends bytes that are thrown away.
+pub const SINK: u8 = 0x07;
+/// Sends bytes that come back.
+pub const ECHO: u8 = 0x08;
+
+/// Answers [`HELLO`].
+pub const IDENT: u8 = 0x81;
+/// Tells `expected` and `retired` when no other frame does.
+pub const ACK: u8 = 0x82;
+/// Answers [`MULTIPLY`].
+pub const RESULT: u8 = 0x83;
+/// Says that a frame was dropped, and why.
+pub const NAK: u8 = 0x84;
+/// Answers [`STATUS`].
+pub const STATUS_REPLY: u8 = 0x85;
+/// Answers [`SOURCE`].
+pub const DATA: u8 = 0x86;
+/// Answers [`ECHO`].
+pub const ECHO_REPLY: u8 = 0x88;
+
+/// `bank` of a WRITE to the rows' operands.
+pub const BANK_A: u8 = 0;
+/// `bank` of a WRITE to the columns' operands.
+pub const BANK_B: u8 = 1;
+
+/// Body of HELLO in bytes.
+pub const HELLO_BODY: usize = 4;
+/// Body of WRITE before its operands, in bytes.
+pub const WRITE_HEAD: usize = 5;
+/// Body of MULTIPLY in bytes.
+pub const MULTIPLY_BODY: usize = 13;
+/// Body of INJECT in bytes.
+pub const INJECT_BODY: usize = 9;
+/// Body of SOURCE in bytes.
+pub const SOURCE_BODY: usize = 2;
+/// Bytes of `expected` and `retired`, which start the body of every board frame.
+pub const REPLY_HEAD: usize = 2;
+/// Bytes of the sums that end a RESULT: steps u32, edges u32.
+pub const RESULT_TRAILER: usize = 8;
+/// Body of STATUS_REPLY in bytes.
+pub const STATUS_BODY: usize = REPLY_HEAD + 9;
+
+/// Body of IDENT in bytes.
+///
+/// | offset | size | field |
+/// |---|---|---|
+/// | 0 | 2 | expected, retired |
+/// | 2 | 4 | nonce |
+/// | 6 | 1 | protocol version |
+/// | 7 | 1 | origin ([`Origin`]) |
+/// | 8 | 1 | n |
+/// | 9 | 1 | w |
+/// | 10 | 1 | aw |
+/// | 11 | 1 | job_bits |
+/// | 12 | 1 | stages |
+/// | 13 | 1 | injection (0 or 1) |
+/// | 14 | 4 | k_max |
+/// | 18 | 4 | a_depth |
+/// | 22 | 4 | b_depth |
+/// | 26 | 4 | fifo |
+/// | 30 | 4 | clock in hertz |
+/// | 34 | 4 | baud |
+/// | 38 | 4 | largest frame: decoded bytes of header and body |
+/// | 42 | 8 | design hash |
+pub const IDENT_BODY: usize = 50;
+
+/// Status bit: an armed injection took effect in this job.
+pub const STATUS_FIRED: u8 = 0x08;
+/// Status bit: an injection was armed for this job and its step never came.
+pub const STATUS_NOT_FIRED: u8 = 0x10;
+/// Status bit: a start was refused while this job ran.
+pub const STATUS_REFUSED: u8 = 0x20;
+/// Status bit: some result since HELLO cannot be trusted.
+pub const STATUS_POISON: u8 = 0x80;
+/// Status bits that hold the [`ErrorKind`].
+pub const STATUS_KIND: u8 = 0x07;
+
+macro_rules! codes {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $code:literal, $text:literal;)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $name { $($(#[$vmeta])* $variant = $code),* }
+
+        impl $name {
+            /// Every value, in the order of its codes.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The byte on the wire.
+            pub const fn code(self) -> u8 {
+                self as u8
+            }
+
+            /// The value that a byte stands for, `None` if it stands for none.
+            pub fn from_code(code: u8) -> Option<Self> {
+                Self::ALL.iter().copied().find(|x| x.code() == code)
+            }
+
+            /// The name that people read.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+codes! {
+    /// What went wrong in a PE (R24b); the lower code wins within one PE and edge.
+    ErrorKind {
+        /// A valid operand met a bubble.
+        Unpaired = 1, "unpaired operand";
+        /// The partners carry different job tags.
+        JobMismatch = 2, "job mismatch";
+        /// The partners carry different k.
+        KMismatch = 3, "k mismatch";
+        /// k is not the number of terms taken so far: skipped, repeated, or after the last.
+        OutOfOrder = 4, "out of order";
+        /// The drain ended with fewer than `k_len` terms taken.
+        MissingTerms = 5, "missing terms";
+    }
+}
+
+codes! {
+    /// Why a frame was dropped.
+    Nak {
+        /// The CRC is wrong. Send again from `expected`.
+        Crc = 0x01, "crc";
+        /// The seq is neither expected nor a recent one. Send again from `expected`.
+        Seq = 0x02, "seq";
+        /// The FIFO was full. Send again from `expected`.
+        Overflow = 0x03, "overflow";
+        /// No such opcode.
+        Opcode = 0x11, "opcode";
+        /// The length does not fit the opcode or the largest frame.
+        Length = 0x12, "length";
+        /// An argument is out of range.
+        Argument = 0x13, "argument";
+        /// No HELLO since reset: start over.
+        NoSession = 0x14, "no session";
+    }
+}
+
+impl Nak {
+    /// Whether sending the same frame again cannot help.
+    pub const fn is_fatal(self) -> bool {
+        self.code() & 0x10 != 0
+    }
+}
+
+codes! {
+    /// Who answers: silicon or a simulation.
+    Origin {
+        /// An image in an FPGA.
+        Image = 0, "image";
+        /// A simulation or a model.
+        Simulated = 1, "simulated";
+    }
+}
+
+codes! {
+    /// One-shot faults, armed by INJECT for the next job. `step` counts advancing edges from E0.
+    Injection {
+        /// Inverts the lowest k bit of the token on A lane 0 at `step`.
+        FlipK = 1, "flip k";
+        /// Inverts the lowest job bit of the token on A lane 0 at `step`.
+        FlipJob = 2, "flip job";
+        /// Makes the token on A lane 0 a bubble at `step`.
+        DropValid = 3, "drop valid";
+        /// Repeats the k of the step before on A lane 0 and B lane 0 at `step` ≥ 1.
+        RepeatK = 4, "repeat k";
+        /// Ends every lane one term short; `step` is ignored.
+        Truncate = 5, "truncate";
+        /// Holds `advance` low for `length` edges before `step`.
+        Pause = 6, "pause";
+        /// Asks for another start at `step`, which must be refused.
+        Start = 7, "start";
+    }
+}
+
+/// What IDENT tells of a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Version of the wire that the board speaks.
+    pub protocol: u8,
+    /// Silicon or simulation.
+    pub origin: Origin,
+    /// The parameters the gateware was generated from.
+    pub parameters: crate::parameters::Parameters,
+    /// Pipeline stages of a PE.
+    pub stages: u8,
+    /// Largest frame the board takes: decoded bytes of header and body.
+    pub largest_frame: u32,
+    /// Hash over everything that shapes the image.
+    pub design_hash: u64,
+}

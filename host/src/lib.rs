@@ -1,0 +1,1 @@
+//! Streams matrices to a systolic array on an FPGA, or to its simulation, and checks every result.

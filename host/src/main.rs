@@ -1,0 +1,3 @@
+//! The `systole` program.
+
+fn main() {}
