@@ -1,4 +1,9 @@
 //! The gateware of Systole: an N×N systolic array behind a checked, sequenced wire.
 
+pub mod grid;
 pub mod parameters;
+pub mod pe;
+pub mod signal;
+pub mod sim;
+pub mod types;
 pub mod wire;

@@ -1,0 +1,502 @@
+//! Wires, registers and memories with run-time widths, and the macro that makes a block of them.
+//!
+//! They implement rust-hdl's public `Atom`, `Logic` and `Block` traits, so `#[hdl_gen]`, Verilog generation, its checks,
+//! `Simulation` and waveform dumps work on them as on rust-hdl's own. Evaluation differs in one way: a block settles
+//! completely before it returns to its parent, and is skipped while none of its inputs has changed. rust-hdl's own order
+//! visits every block on each of about twelve passes a clock.
+//!
+//! A register takes the value that its input had *before* the settling that brought the edge: what changes together
+//! with the clock is seen by the next edge, at every depth of the hierarchy.
+
+use crate::types::{Clk, Value, Width, Word};
+use rust_hdl::core::{constraint::PinConstraint, signal::get_signal_id};
+use rust_hdl::prelude::*;
+use std::marker::PhantomData;
+
+/// What a block is made of. Plain numbers and tables may stand among the hardware: they take no part.
+pub trait Part {
+    /// Inputs take what their parent drives. True if that changed anything.
+    fn latch(&mut self) -> bool {
+        false
+    }
+    /// A child evaluates. True if an output changed.
+    fn settle(&mut self) -> bool {
+        false
+    }
+    /// Outputs show their new value. True if that changed anything.
+    fn publish(&mut self) -> bool {
+        false
+    }
+    /// Marks what is driven, for rust-hdl's check of open signals.
+    fn connect_part(&mut self) {}
+    /// Shows the part to a visitor: Verilog generation, checks, waveforms.
+    fn visit(&self, _name: &str, _probe: &mut dyn Probe) {}
+}
+
+impl Part for usize {}
+
+impl<P: Part> Part for Vec<P> {
+    #[inline(always)]
+    fn latch(&mut self) -> bool {
+        self.iter_mut().fold(false, |changed, part| part.latch() | changed)
+    }
+    #[inline(always)]
+    fn settle(&mut self) -> bool {
+        self.iter_mut().fold(false, |changed, part| part.settle() | changed)
+    }
+    #[inline(always)]
+    fn publish(&mut self) -> bool {
+        self.iter_mut().fold(false, |changed, part| part.publish() | changed)
+    }
+    fn connect_part(&mut self) {
+        self.iter_mut().for_each(Part::connect_part);
+    }
+    fn visit(&self, name: &str, probe: &mut dyn Probe) {
+        for (i, part) in self.iter().enumerate() {
+            part.visit(&format!("{name}${i}"), probe);
+        }
+    }
+}
+
+/// A signal of direction `In`, `Out` or `Local`. `next` drives it, `val()` reads it.
+#[derive(Clone, Debug)]
+pub struct Wire<D: Direction, T: Value> {
+    /// The value to drive the wire with.
+    pub next: T,
+    val: T,
+    shape: T::Shape,
+    fresh: bool,
+    claimed: bool,
+    id: usize,
+    direction: PhantomData<D>,
+}
+
+impl<D: Direction, T: Value> Wire<D, T> {
+    /// A wire that holds zero.
+    pub fn new(shape: T::Shape) -> Self {
+        let zero = T::zero(&shape);
+        let direction = PhantomData;
+        Self { next: zero, val: zero, shape, fresh: true, claimed: false, id: get_signal_id(), direction }
+    }
+
+    /// The widths of the wire.
+    pub fn shape(&self) -> &T::Shape {
+        &self.shape
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> bool {
+        let new = self.next.fit(&self.shape);
+        let changed = self.fresh | (self.val != new);
+        self.val = new;
+        self.fresh = false;
+        changed
+    }
+}
+
+impl<D: Direction, T: Value<Shape = ()>> Default for Wire<D, T> {
+    fn default() -> Self {
+        Self::new(())
+    }
+}
+
+impl<T: Value> Wire<In, T> {
+    /// The value that the parent drove when the block last evaluated.
+    #[inline(always)]
+    pub fn val(&self) -> T {
+        self.val
+    }
+}
+impl<T: Value> Wire<Out, T> {
+    /// The value driven.
+    #[inline(always)]
+    pub fn val(&self) -> T {
+        self.next.fit(&self.shape)
+    }
+}
+impl<T: Value> Wire<Local, T> {
+    /// The value driven; written before it is read, as in Verilog's `always @(*)`.
+    #[inline(always)]
+    pub fn val(&self) -> T {
+        self.next.fit(&self.shape)
+    }
+}
+
+impl<D: Direction, T: Value> Logic for Wire<D, T> {
+    fn update(&mut self) {}
+    fn connect(&mut self) {
+        self.claimed = true;
+    }
+}
+
+impl<D: Direction, T: Value> Atom for Wire<D, T> {
+    fn bits(&self) -> usize {
+        T::width(&self.shape)
+    }
+    fn connected(&self) -> bool {
+        self.claimed
+    }
+    fn changed(&self) -> bool {
+        false
+    }
+    fn kind(&self) -> AtomKind {
+        D::KIND
+    }
+    fn descriptor(&self) -> TypeDescriptor {
+        T::descriptor(&self.shape)
+    }
+    fn vcd(&self) -> VCDValue {
+        self.next.fit(&self.shape).vcd(&self.shape)
+    }
+    fn id(&self) -> usize {
+        self.id
+    }
+    fn verilog(&self) -> VerilogLiteral {
+        self.next.fit(&self.shape).verilog(&self.shape)
+    }
+    fn constraints(&self) -> Vec<PinConstraint> {
+        vec![]
+    }
+}
+
+impl<D: Direction, T: Value> Block for Wire<D, T> {
+    fn connect_all(&mut self) {}
+    fn update_all(&mut self) {
+        self.take();
+    }
+    fn has_changed(&self) -> bool {
+        false
+    }
+    fn accept(&self, name: &str, probe: &mut dyn Probe) {
+        probe.visit_atom(name, self);
+    }
+}
+
+impl<T: Value> Part for Wire<In, T> {
+    #[inline(always)]
+    fn latch(&mut self) -> bool {
+        self.take()
+    }
+    fn visit(&self, name: &str, probe: &mut dyn Probe) {
+        probe.visit_atom(name, self);
+    }
+}
+impl<T: Value> Part for Wire<Out, T> {
+    #[inline(always)]
+    fn publish(&mut self) -> bool {
+        self.take()
+    }
+    fn visit(&self, name: &str, probe: &mut dyn Probe) {
+        probe.visit_atom(name, self);
+    }
+}
+impl<T: Value> Part for Wire<Local, T> {
+    fn visit(&self, name: &str, probe: &mut dyn Probe) {
+        probe.visit_atom(name, self);
+    }
+}
+
+/// A number fixed when the design is generated; a `localparam` in Verilog.
+#[derive(Clone, Debug)]
+pub struct Param {
+    value: u64,
+    shape: Width,
+    id: usize,
+}
+
+impl Param {
+    /// The number, as wide as it needs to be but at least `bits`.
+    pub fn new(value: u64, bits: u32) -> Self {
+        Self { value, shape: Width::unsigned(bits.max(64 - value.leading_zeros())), id: get_signal_id() }
+    }
+
+    /// The number.
+    #[inline(always)]
+    pub fn val(&self) -> Word {
+        Word::of(self.value as i64)
+    }
+}
+
+impl Atom for Param {
+    fn bits(&self) -> usize {
+        Word::width(&self.shape)
+    }
+    fn connected(&self) -> bool {
+        true
+    }
+    fn changed(&self) -> bool {
+        false
+    }
+    fn kind(&self) -> AtomKind {
+        AtomKind::Constant
+    }
+    fn descriptor(&self) -> TypeDescriptor {
+        Word::descriptor(&self.shape)
+    }
+    fn vcd(&self) -> VCDValue {
+        self.val().vcd(&self.shape)
+    }
+    fn id(&self) -> usize {
+        self.id
+    }
+    fn verilog(&self) -> VerilogLiteral {
+        self.value.into()
+    }
+    fn constraints(&self) -> Vec<PinConstraint> {
+        vec![]
+    }
+}
+
+impl Part for Param {
+    fn visit(&self, name: &str, probe: &mut dyn Probe) {
+        probe.visit_atom(name, self);
+    }
+}
+
+/// A block with a clock input: every block of this design.
+pub trait Clocked: Block + Part {
+    /// The clock input, to drive.
+    fn clock(&mut self) -> &mut Wire<In, Clk>;
+}
+
+/// Most evaluations that a block may need to settle; more means a combinational loop.
+pub const SETTLE_LIMIT: usize = 64;
+
+/// Declares a block: its struct, and how rust-hdl and the simulation walk through its fields.
+///
+/// Fields are [`Wire`]s, [`Reg`]s, memories, [`Param`]s, other blocks, vectors of these, and `usize` numbers for loop
+/// bounds. One of them is `clock`.
+#[macro_export]
+macro_rules! block {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident {
+        $($(#[$field_meta:meta])* $field_vis:vis $field:ident : $type:ty),* $(,)?
+    }) => {
+        $(#[$meta])*
+        $vis struct $name { $($(#[$field_meta])* $field_vis $field: $type),* }
+
+        impl $crate::signal::Part for $name {
+            fn settle(&mut self) -> bool {
+                let mut changed = false;
+                $(changed |= $crate::signal::Part::latch(&mut self.$field);)*
+                if !changed {
+                    return false;
+                }
+                let mut evaluations = 0;
+                loop {
+                    ::rust_hdl::prelude::Logic::update(self);
+                    let mut again = false;
+                    $(again |= $crate::signal::Part::settle(&mut self.$field);)*
+                    if !again {
+                        break;
+                    }
+                    evaluations += 1;
+                    assert!(evaluations < $crate::signal::SETTLE_LIMIT, "combinational loop in {}", stringify!($name));
+                }
+                let mut shown = false;
+                $(shown |= $crate::signal::Part::publish(&mut self.$field);)*
+                shown
+            }
+            fn connect_part(&mut self) {
+                ::rust_hdl::prelude::Block::connect_all(self);
+            }
+            fn visit(&self, name: &str, probe: &mut dyn ::rust_hdl::prelude::Probe) {
+                ::rust_hdl::prelude::Block::accept(self, name, probe);
+            }
+        }
+
+        impl ::rust_hdl::prelude::Block for $name {
+            fn connect_all(&mut self) {
+                ::rust_hdl::prelude::Logic::connect(self);
+                $($crate::signal::Part::connect_part(&mut self.$field);)*
+            }
+            fn update_all(&mut self) {
+                $crate::signal::Part::settle(self);
+            }
+            fn has_changed(&self) -> bool {
+                false
+            }
+            fn accept(&self, name: &str, probe: &mut dyn ::rust_hdl::prelude::Probe) {
+                probe.visit_start_scope(name, self);
+                $($crate::signal::Part::visit(&self.$field, stringify!($field), probe);)*
+                probe.visit_end_scope(name, self);
+            }
+        }
+
+        impl $crate::signal::Clocked for $name {
+            fn clock(&mut self) -> &mut $crate::signal::Wire<::rust_hdl::prelude::In, $crate::types::Clk> {
+                &mut self.clock
+            }
+        }
+    };
+}
+
+/// A register: `q` takes `d` at the rising edge. It starts at zero.
+#[derive(Clone, Debug)]
+pub struct Reg<T: Value> {
+    /// The clock.
+    pub clock: Wire<In, Clk>,
+    /// The value to take.
+    pub d: Wire<In, T>,
+    /// The value held.
+    pub q: Wire<Out, T>,
+}
+
+impl<T: Value> Reg<T> {
+    /// A register that holds zero.
+    pub fn new(shape: T::Shape) -> Self {
+        Self { clock: Wire::new(()), d: Wire::new(shape), q: Wire::new(shape) }
+    }
+}
+
+impl<T: Value<Shape = ()>> Default for Reg<T> {
+    fn default() -> Self {
+        Self::new(())
+    }
+}
+
+impl<T: Value> Logic for Reg<T> {
+    fn update(&mut self) {}
+    fn connect(&mut self) {
+        self.q.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom("initial q = 0;\nalways @(posedge clock) q <= d;\n".into())
+    }
+}
+
+impl<T: Value> Part for Reg<T> {
+    #[inline(always)]
+    fn settle(&mut self) -> bool {
+        let before = self.clock.val;
+        self.clock.take();
+        if self.clock.val.rose_since(before) {
+            self.q.next = self.d.val;
+        }
+        self.d.take();
+        self.q.take()
+    }
+    fn connect_part(&mut self) {
+        self.connect_all();
+    }
+    fn visit(&self, name: &str, probe: &mut dyn Probe) {
+        self.accept(name, probe);
+    }
+}
+
+impl<T: Value> Block for Reg<T> {
+    fn connect_all(&mut self) {
+        self.connect();
+    }
+    fn update_all(&mut self) {
+        self.settle();
+    }
+    fn has_changed(&self) -> bool {
+        false
+    }
+    fn accept(&self, name: &str, probe: &mut dyn Probe) {
+        probe.visit_start_scope(name, self);
+        self.clock.visit("clock", probe);
+        self.d.visit("d", probe);
+        self.q.visit("q", probe);
+        probe.visit_end_scope(name, self);
+    }
+}
+
+/// A block RAM: one write port, one read port with a registered output and no enable. Cells start at zero. A read of the
+/// cell being written gives the old value.
+#[derive(Clone, Debug)]
+pub struct Ram {
+    /// The clock of both ports.
+    pub clock: Wire<In, Clk>,
+    /// Cell to read.
+    pub read_address: Wire<In, Word>,
+    /// What it held at the last edge.
+    pub read_data: Wire<Out, Word>,
+    /// Cell to write.
+    pub write_address: Wire<In, Word>,
+    /// Value to write.
+    pub write_data: Wire<In, Word>,
+    /// Whether to write at the next edge.
+    pub write_enable: Wire<In, bool>,
+    cells: Vec<Word>,
+}
+
+impl Ram {
+    /// `2^address_bits` cells of the given width.
+    pub fn new(address_bits: u32, data: Width) -> Self {
+        let address = Width::unsigned(address_bits);
+        Self {
+            clock: Wire::new(()),
+            read_address: Wire::new(address),
+            read_data: Wire::new(data),
+            write_address: Wire::new(address),
+            write_data: Wire::new(data),
+            write_enable: Wire::new(()),
+            cells: vec![Word::default(); 1 << address_bits],
+        }
+    }
+}
+
+impl Logic for Ram {
+    fn update(&mut self) {}
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "reg [{high}:0] cells [0:{last}];\n\
+             integer i;\n\
+             initial begin\n  read_data = 0;\n  for (i = 0; i <= {last}; i = i + 1) cells[i] = 0;\nend\n\
+             always @(posedge clock) begin\n  read_data <= cells[read_address];\n  \
+             if (write_enable) cells[write_address] <= write_data;\nend\n",
+            high = self.read_data.bits() - 1,
+            last = self.cells.len() - 1,
+        ))
+    }
+}
+
+impl Part for Ram {
+    fn settle(&mut self) -> bool {
+        let before = self.clock.val;
+        self.clock.take();
+        if self.clock.val.rose_since(before) {
+            self.read_data.next = self.cells[self.read_address.val.index()];
+            if self.write_enable.val {
+                self.cells[self.write_address.val.index()] = self.write_data.val;
+            }
+        }
+        self.read_address.take();
+        self.write_address.take();
+        self.write_data.take();
+        self.write_enable.take();
+        self.read_data.take()
+    }
+    fn connect_part(&mut self) {
+        self.connect_all();
+    }
+    fn visit(&self, name: &str, probe: &mut dyn Probe) {
+        self.accept(name, probe);
+    }
+}
+
+impl Block for Ram {
+    fn connect_all(&mut self) {
+        self.connect();
+    }
+    fn update_all(&mut self) {
+        self.settle();
+    }
+    fn has_changed(&self) -> bool {
+        false
+    }
+    fn accept(&self, name: &str, probe: &mut dyn Probe) {
+        probe.visit_start_scope(name, self);
+        self.clock.visit("clock", probe);
+        self.read_address.visit("read_address", probe);
+        self.read_data.visit("read_data", probe);
+        self.write_address.visit("write_address", probe);
+        self.write_data.visit("write_data", probe);
+        self.write_enable.visit("write_enable", probe);
+        probe.visit_end_scope(name, self);
+    }
+}
