@@ -1,5 +1,6 @@
 //! The gateware of Systole: an N×N systolic array behind a checked, sequenced wire.
 
+pub mod codec;
 pub mod grid;
 pub mod parameters;
 pub mod pe;

@@ -78,6 +78,68 @@
 //! by ACK. Any other is answered by NAK [`Nak::Seq`]. Replies to dropped frames coalesce: one NAK may stand for
 //! several. The host keeps at most [`WINDOW`] frames unretired, and their decoded bytes (header and body) within the
 //! FIFO.
+//!
+//! # A worked exchange
+//! A board with N = 2 multiplies `[[1, 2], [3, 4]]` by `[[5, 6], [7, 8]]`; then a WRITE arrives with one bit of its CRC
+//! wrong and is refused. `>` goes to the board, `<` comes from it. The rows of A and the columns of B are the lanes.
+//! ```
+//! use systole_hdl::codec::{Command, Content, Decoder, FrameError, Multiply, Reply};
+//! use systole_hdl::wire::{BANK_A, BANK_B, Nak};
+//!
+//! let exchange = "
+//! > C0 01 10 04 00 78 56 34 12 E1 59 EE DB DD C0
+//! < C0 81 10 32 00 11 10 78 56 34 12 01 01 02 08 20 02 00 01 00 01 00 00 00 02 00 00 00 04 00
+//!   00 00 10 00 00 00 36 6E 01 DB DC C6 2D 00 00 08 00 00 EF CD AB 89 67 45 23 01 02 36 B0 55
+//!   C0
+//! > C0 02 11 09 00 00 00 00 02 00 01 02 03 04 05 E9 68 59 C0
+//! < C0 82 12 02 00 12 11 38 48 D7 40 C0
+//! > C0 02 12 09 00 01 00 00 02 00 05 07 06 08 64 C2 E5 C4 C0
+//! < C0 82 13 02 00 13 12 73 01 A5 FD C0
+//! > C0 03 13 0D 00 00 00 00 00 02 00 02 00 00 00 01 00 03 7B 50 36 88 C0
+//! < C0 83 13 17 00 14 13 00 13 00 00 16 00 00 2B 00 00 32 00 00 04 00 00 00 04 00 00 00 5C 62
+//!   43 6E C0
+//! > C0 02 14 09 00 00 00 00 02 00 01 02 03 04 14 9E CB C1 C0
+//! < C0 84 14 03 00 14 13 01 6A 51 15 33 C0
+//! ";
+//! let (mut to_board, mut from_board, mut side) = (Vec::new(), Vec::new(), '>');
+//! for word in exchange.split_whitespace() {
+//!     match (word, side) {
+//!         (">" | "<", _) => side = word.chars().next().unwrap(),
+//!         (_, '>') => to_board.push(u8::from_str_radix(word, 16).unwrap()),
+//!         (_, _) => from_board.push(u8::from_str_radix(word, 16).unwrap()),
+//!     }
+//! }
+//!
+//! // The host's side: these commands give those bytes. The CRC covers all between the ENDs but itself.
+//! let multiply = Multiply { a_address: 0, b_address: 0, b_stride: 2, k_len: 2, count: 1, job: 0, result_bytes: 3 };
+//! let mut sent = Vec::new();
+//! sent.extend(Command::Hello { nonce: 0x1234_5678 }.frame(0x10).to_wire());
+//! let rows = vec![1, 2, 3, 4];
+//! sent.extend(Command::Write { bank: BANK_A, address: 0, k_len: 2, operands: rows }.frame(0x11).to_wire());
+//! let columns = vec![5, 7, 6, 8];
+//! sent.extend(Command::Write { bank: BANK_B, address: 0, k_len: 2, operands: columns }.frame(0x12).to_wire());
+//! sent.extend(Command::Multiply(multiply).frame(0x13).to_wire());
+//! assert!(to_board.starts_with(&sent));
+//! assert_eq!(crc32fast::hash(&[0x01, 0x10, 0x04, 0x00, 0x78, 0x56, 0x34, 0x12]), 0xDBEE_59E1);
+//! let damaged = Decoder::new().push_all(&to_board[sent.len()..]);
+//! assert!(matches!(damaged[..], [Err(FrameError::Crc { .. })]));
+//!
+//! // The board's side: those bytes are these replies.
+//! let replies: Vec<Reply> =
+//!     Decoder::new().push_all(&from_board).iter().map(|f| Reply::parse(f.as_ref().unwrap()).unwrap()).collect();
+//! let heads: Vec<_> = replies.iter().map(|r| (r.seq, r.expected, r.retired)).collect();
+//! assert_eq!(heads, [
+//!     (0x10, 0x11, 0x10), // IDENT
+//!     (0x12, 0x12, 0x11), // ACK of the first WRITE
+//!     (0x13, 0x13, 0x12), // ACK of the second
+//!     (0x13, 0x14, 0x13), // RESULT
+//!     (0x14, 0x14, 0x13), // NAK: send 0x14 again
+//! ]);
+//! assert!(matches!(&replies[0].content, Content::Ident { nonce: 0x1234_5678, identity } if identity.parameters.n == 2));
+//! let jobs = vec![0, 19, 0, 0, 22, 0, 0, 43, 0, 0, 50, 0, 0];
+//! assert_eq!(replies[3].content, Content::Result { jobs, steps: 4, edges: 4 });
+//! assert_eq!(replies[4].content, Content::Nak(Nak::Crc));
+//! ```
 
 /// Version of this page; IDENT carries it.
 pub const PROTOCOL: u8 = 1;
