@@ -1,1 +1,3 @@
-//! Complete FPGA images of Systole's gateware.
+//! Complete images of Systole's gateware: which design it is, and how it tells.
+
+pub mod design;
