@@ -47,6 +47,7 @@ block! {
         first: Reg<Word>,
         product: Wire<Local, Word>,
         both: Wire<Local, bool>,
+        fault: Wire<Local, Word>,
         unpaired: Param,
         job_mismatch: Param,
         k_mismatch: Param,
@@ -83,6 +84,7 @@ impl Pe {
             first: Reg::new(kind),
             product: Wire::new(Width::signed(2 * p.w)),
             both: Wire::default(),
+            fault: Wire::new(kind),
             unpaired: code(ErrorKind::Unpaired),
             job_mismatch: code(ErrorKind::JobMismatch),
             k_mismatch: code(ErrorKind::KMismatch),
@@ -98,6 +100,18 @@ impl Logic for Pe {
         self.done.next = self.taken.q.val() == self.k_len.val();
         self.both.next = self.a_in.val().valid & self.b_in.val().valid;
         self.product.next = self.a_in.val().value.to_signed_bits() * self.b_in.val().value.to_signed_bits();
+        self.fault.next = 0.into();
+        if self.both.val() {
+            if self.a_in.val().job != self.b_in.val().job {
+                self.fault.next = self.job_mismatch.val();
+            } else if self.a_in.val().k != self.b_in.val().k {
+                self.fault.next = self.k_mismatch.val();
+            } else if (self.a_in.val().k != self.taken.q.val()) | self.done.val() {
+                self.fault.next = self.out_of_order.val();
+            }
+        } else if self.a_in.val().valid | self.b_in.val().valid {
+            self.fault.next = self.unpaired.val();
+        }
         if self.reset.val() | self.clear.val() {
             self.a.d.next.valid = false;
             self.b.d.next.valid = false;
@@ -107,27 +121,12 @@ impl Logic for Pe {
         } else if self.advance.val() {
             self.a.d.next = self.a_in.val();
             self.b.d.next = self.b_in.val();
-            if self.both.val() {
-                if self.a_in.val().job != self.b_in.val().job {
-                    if self.first.q.val() == 0 {
-                        self.first.d.next = self.job_mismatch.val();
-                    }
-                } else if self.a_in.val().k != self.b_in.val().k {
-                    if self.first.q.val() == 0 {
-                        self.first.d.next = self.k_mismatch.val();
-                    }
-                } else if (self.a_in.val().k != self.taken.q.val()) | self.done.val() {
-                    if self.first.q.val() == 0 {
-                        self.first.d.next = self.out_of_order.val();
-                    }
-                } else {
-                    self.sum.d.next = self.sum.q.val() + self.product.val();
-                    self.taken.d.next = self.taken.q.val() + 1;
-                }
-            } else if self.a_in.val().valid | self.b_in.val().valid {
-                if self.first.q.val() == 0 {
-                    self.first.d.next = self.unpaired.val();
-                }
+            if self.first.q.val() == 0 {
+                self.first.d.next = self.fault.val();
+            }
+            if self.both.val() & (self.fault.val() == 0) {
+                self.sum.d.next = self.sum.q.val() + self.product.val();
+                self.taken.d.next = self.taken.q.val() + 1;
             }
         }
         self.a_out.next = self.a.q.val();
