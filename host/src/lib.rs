@@ -1,1 +1,3 @@
 //! Streams matrices to a systolic array on an FPGA, or to its simulation, and checks every result.
+
+pub mod software;

@@ -1,0 +1,112 @@
+//! What can be wrong with an array, a run or a job in software.
+
+use super::array::{Direction, Side};
+use thiserror::Error;
+
+/// Why an array cannot be built or a job not be run: what, where, and what would be right.
+#[derive(Debug, Error)]
+pub enum SoftwareError {
+    /// An array without PEs.
+    #[error("an array of {rows}×{columns} has no PE: both sides must be at least 1")]
+    Size {
+        /// Rows asked for.
+        rows: usize,
+        /// Columns asked for.
+        columns: usize,
+    },
+    /// The same links asked for twice.
+    #[error("{direction} is connected twice: connect each direction once")]
+    ConnectedTwice {
+        /// The direction.
+        direction: Direction,
+    },
+    /// A stream for a side whose links are not connected.
+    #[error("a stream enters from the {side}, but {direction} is not connected")]
+    NotConnected {
+        /// Side of the stream.
+        side: Side,
+        /// The connection that would take it.
+        direction: Direction,
+    },
+    /// A stream for a coordinate that the side does not have.
+    #[error("a stream for {side} {coordinate}, but the {side} side has coordinates 0..={last}")]
+    OffSide {
+        /// Side of the stream.
+        side: Side,
+        /// Row or column asked for.
+        coordinate: usize,
+        /// Largest coordinate of that side.
+        last: usize,
+    },
+    /// Two streams for one boundary link.
+    #[error("a second stream for {side} {coordinate}: give each coordinate one stream")]
+    SecondStream {
+        /// Side of the stream.
+        side: Side,
+        /// Row or column.
+        coordinate: usize,
+    },
+    /// A run of no ticks.
+    #[error("a run of 0 ticks executes nothing: ask for at least 1")]
+    NoTicks,
+    /// A sink that could not take an event.
+    #[error("the trace could not be written at tick {tick}: {source}")]
+    Trace {
+        /// Tick of the event.
+        tick: u64,
+        /// What the sink said.
+        source: std::io::Error,
+    },
+    /// A reduction length outside what the design can do exactly.
+    #[error(
+        "a job of {k_len} terms: this design runs 1..={limit} (the least of k-max and what aw holds exactly)"
+    )]
+    Length {
+        /// Terms asked for.
+        k_len: u32,
+        /// Most terms allowed.
+        limit: u32,
+    },
+    /// A panel of the wrong size.
+    #[error("panel {bank} holds {got} operands, but a job of {lanes} lanes × {k_len} terms takes {expected}")]
+    Panel {
+        /// `A` or `B`.
+        bank: char,
+        /// Lanes of the panel: the grid side.
+        lanes: u32,
+        /// Terms of the job.
+        k_len: u32,
+        /// Operands given.
+        got: usize,
+        /// Operands needed.
+        expected: usize,
+    },
+    /// An operand that does not fit its width.
+    #[error("operand {value} of {bank} lane {lane}, k {k}, does not fit {w} bits")]
+    Operand {
+        /// `A` or `B`.
+        bank: char,
+        /// Row of A or column of B.
+        lane: usize,
+        /// Term.
+        k: usize,
+        /// The operand.
+        value: i32,
+        /// Operand width in bits.
+        w: u32,
+    },
+    /// A job tag that does not fit its width.
+    #[error("job tag {tag} does not fit {job_bits} bits")]
+    Tag {
+        /// The tag.
+        tag: u32,
+        /// Width of a tag.
+        job_bits: u32,
+    },
+    /// An injection asked of a design without injections.
+    #[error("this design leaves injections out: build it with injection to inject {injection}")]
+    NoInjection {
+        /// The injection asked for.
+        injection: systole_hdl::wire::Injection,
+    },
+}

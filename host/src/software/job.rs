@@ -1,0 +1,278 @@
+//! A job of the gateware, executed on the software array: operands in, results, steps, edges and status out.
+//!
+//! # Schedule
+//! The job starts with a clear. Then `A(i,k)` is presented to row `i` at step `k+i` and `B(k,j)` to column `j` at step
+//! `k+j` (R4), and the array advances until every entry of this schedule has passed the last PE it leads to. Nothing
+//! here knows how many steps that takes; they are counted as they happen.
+//!
+//! # Injections
+//! A [`Fault`] acts on one job. *The token at step s on lane l* is the one that the boundary presents before the edge
+//! of step s: on lane 0 there is one at steps `0..k_len`, with `k = s`. Everything not named stays as in a good job; in
+//! particular no fault changes how many steps a job takes.
+//!
+//! | injection | at `step` s | fired when |
+//! |---|---|---|
+//! | flip k | inverts bit 0 of `k` of the token on A lane 0 | `s < k_len` |
+//! | flip job | inverts bit 0 of `job` of the token on A lane 0 | `s < k_len` |
+//! | drop valid | the token on A lane 0 becomes a bubble | `s < k_len` |
+//! | repeat k | the tokens on A lane 0 and B lane 0 carry `k = s − 1`, with their own values | `1 ≤ s < k_len` |
+//! | truncate | the last token (`k = k_len − 1`) of every lane of A and B is a bubble; `step` is ignored | always |
+//! | pause | `advance` is low for `length` edges before step s; they count as edges and not as steps | step s exists |
+//! | start | a start is asked for and refused while the job runs; nothing else happens | step s exists |
+//!
+//! The steps that exist are those that the job executes, from 0 on. `length` means nothing but for a pause, which may be
+//! of length 0. A fault that has not fired by the end of the job leaves it as it would have been without.
+
+use super::SoftwareError;
+use super::array::{Array, Direction, Side};
+use super::machine::{Machine, Signals};
+use super::token::{Token, TokenPe, TokenState};
+use super::trace::Off;
+use systole_hdl::parameters::Parameters;
+use systole_hdl::wire::{ErrorKind, Injection};
+
+/// One block product: `C = A·B` of an `n × k_len` by a `k_len × n` block.
+#[derive(Clone, Copy, Debug)]
+pub struct JobSpec<'a> {
+    /// Terms of the reduction.
+    pub k_len: u32,
+    /// Tag that every token carries.
+    pub tag: u32,
+    /// Rows of A: `n` lanes of `k_len` operands.
+    pub a: &'a [i32],
+    /// Columns of B: `n` lanes of `k_len` operands.
+    pub b: &'a [i32],
+    /// Fault to inject.
+    pub fault: Option<Fault>,
+}
+
+/// A fault and where it strikes; see the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fault {
+    /// What to do.
+    pub injection: Injection,
+    /// Advancing edge, counted from E0.
+    pub step: u32,
+    /// Edges of a pause.
+    pub length: u32,
+}
+
+/// An error and the PE that reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PeError {
+    /// What went wrong first in that PE, or missing terms.
+    pub kind: ErrorKind,
+    /// Row of the PE.
+    pub row: u32,
+    /// Column of the PE.
+    pub column: u32,
+}
+
+/// What a job ends with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobOutcome {
+    /// The accumulators, `n × n`, row-major.
+    pub values: Vec<i64>,
+    /// Terms each PE took, `n × n`, row-major.
+    pub counts: Vec<u32>,
+    /// Advancing edges executed.
+    pub steps: u64,
+    /// Edges of the compute phase, paused ones included.
+    pub edges: u64,
+    /// The erring PE that is lowest in row-major order; `None` for a good job.
+    pub error: Option<PeError>,
+    /// Whether the fault took effect.
+    pub fired: bool,
+    /// Whether a start was refused.
+    pub refused: bool,
+}
+
+/// Executes a job, tick by tick.
+///
+/// # Errors
+/// `k_len` outside `1..=`[`Parameters::k_limit`]; panels of the wrong size; an operand or tag that does not fit its
+/// width; a fault for a design without injections.
+pub fn run_job(parameters: &Parameters, job: &JobSpec<'_>) -> Result<JobOutcome, SoftwareError> {
+    check(parameters, job)?;
+    let side = parameters.n as usize;
+    let pe = TokenPe { k_len: job.k_len, accumulator_bits: parameters.aw };
+    let mut schedule = Schedule::new(side, job);
+    let fired_on_token = job.fault.is_some_and(|fault| schedule.strike(fault));
+    let mut machine = Array::new(side, side)
+        .fill(pe)
+        .connect(Direction::WestToEast)
+        .connect(Direction::NorthToSouth)
+        .input(Side::West, schedule.a.into_iter().enumerate())
+        .input(Side::North, schedule.b.into_iter().enumerate())
+        .build()?;
+    machine.edge(Signals::CLEAR, &mut Off)?;
+    let run = stream_and_drain(&mut machine, job.fault)?;
+    let states = machine.states();
+    Ok(JobOutcome {
+        values: states.iter().map(|state| state.acc).collect(),
+        counts: states.iter().map(|state| state.count).collect(),
+        error: first_error(&pe, states, side),
+        steps: run.steps,
+        edges: run.edges,
+        fired: fired_on_token || run.fired,
+        refused: run.refused,
+    })
+}
+
+fn check(parameters: &Parameters, job: &JobSpec<'_>) -> Result<(), SoftwareError> {
+    let &JobSpec { k_len, tag, a, b, fault } = job;
+    let limit = parameters.k_limit();
+    if k_len == 0 || k_len > limit {
+        return Err(SoftwareError::Length { k_len, limit });
+    }
+    let job_bits = parameters.job_bits;
+    if tag >> job_bits != 0 {
+        return Err(SoftwareError::Tag { tag, job_bits });
+    }
+    if let Some(Fault { injection, .. }) = fault.filter(|_| !parameters.injection) {
+        return Err(SoftwareError::NoInjection { injection });
+    }
+    let (lanes, w) = (parameters.n, parameters.w);
+    let largest = (1 << (w - 1)) - 1;
+    for (bank, panel) in [('A', a), ('B', b)] {
+        let expected = lanes as usize * k_len as usize;
+        if panel.len() != expected {
+            return Err(SoftwareError::Panel { bank, lanes, k_len, got: panel.len(), expected });
+        }
+        if let Some(i) = panel.iter().position(|value| !(-largest - 1..=largest).contains(value)) {
+            let (lane, k) = (i / k_len as usize, i % k_len as usize);
+            return Err(SoftwareError::Operand { bank, lane, k, value: panel[i], w });
+        }
+    }
+    Ok(())
+}
+
+/// What the boundary presents: one stream a lane. Before a lane's first token there is nothing; a dropped or truncated
+/// token keeps its place as a bubble.
+struct Schedule {
+    a: Vec<Vec<Option<Token>>>,
+    b: Vec<Vec<Option<Token>>>,
+}
+
+impl Schedule {
+    fn new(side: usize, job: &JobSpec<'_>) -> Self {
+        let stream = |(lane, operands): (usize, &[i32])| {
+            let token = |(k, &value)| Token { value: i64::from(value), job: job.tag, k, valid: true };
+            let tokens = (0..).zip(operands).map(token).map(Some);
+            std::iter::repeat_n(None, lane).chain(tokens).collect()
+        };
+        let panel = |operands: &[i32]| -> Vec<_> {
+            operands.chunks(job.k_len as usize).enumerate().take(side).map(stream).collect()
+        };
+        Self { a: panel(job.a), b: panel(job.b) }
+    }
+
+    /// Applies a fault that strikes tokens; says whether it fired.
+    fn strike(&mut self, fault: Fault) -> bool {
+        let step = fault.step as usize;
+        match fault.injection {
+            Injection::FlipK => strike_token(&mut self.a[0], step, |token| token.k ^= 1),
+            Injection::FlipJob => strike_token(&mut self.a[0], step, |token| token.job ^= 1),
+            Injection::DropValid => strike_token(&mut self.a[0], step, |token| token.valid = false),
+            Injection::RepeatK => {
+                let repeat = |token: &mut Token| token.k -= 1;
+                step > 0
+                    && strike_token(&mut self.a[0], step, repeat)
+                    && strike_token(&mut self.b[0], step, repeat)
+            }
+            Injection::Truncate => {
+                for token in self.a.iter_mut().chain(&mut self.b).filter_map(|lane| lane.last_mut()?.as_mut())
+                {
+                    token.valid = false;
+                }
+                true
+            }
+            Injection::Pause | Injection::Start => false,
+        }
+    }
+}
+
+/// Changes the token that a lane presents at a step; says whether there is one.
+fn strike_token(lane: &mut [Option<Token>], step: usize, change: impl FnOnce(&mut Token)) -> bool {
+    lane.get_mut(step).and_then(Option::as_mut).map(change).is_some()
+}
+
+/// What was counted, and what struck the wrapper rather than a token, while a job ran.
+#[derive(Default)]
+struct Run {
+    steps: u64,
+    edges: u64,
+    fired: bool,
+    refused: bool,
+}
+
+fn stream_and_drain(machine: &mut Machine<TokenPe>, fault: Option<Fault>) -> Result<Run, SoftwareError> {
+    let mut run = Run::default();
+    while !machine.is_drained() {
+        match fault.filter(|fault| u64::from(fault.step) == run.steps) {
+            Some(Fault { injection: Injection::Pause, length, .. }) => {
+                for _ in 0..length {
+                    machine.edge(Signals::HOLD, &mut Off)?;
+                    run.edges += 1;
+                }
+                run.fired = true;
+            }
+            Some(Fault { injection: Injection::Start, .. }) => {
+                run.fired = true;
+                run.refused = true;
+            }
+            _ => {}
+        }
+        machine.edge(Signals::ADVANCE, &mut Off)?;
+        run.steps += 1;
+        run.edges += 1;
+    }
+    Ok(run)
+}
+
+/// The erring PE that is lowest in row-major order. A PE that keeps no error errs too if it lacks terms now that the
+/// drain is over (R24b).
+fn first_error(pe: &TokenPe, states: &[TokenState], side: usize) -> Option<PeError> {
+    states.iter().enumerate().find_map(|(i, state)| {
+        let missing = (!pe.done(state)).then_some(ErrorKind::MissingTerms);
+        let kind = state.error.or(missing)?;
+        Some(PeError { kind, row: (i / side) as u32, column: (i % side) as u32 })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job<'a>(k_len: u32, a: &'a [i32], b: &'a [i32]) -> JobSpec<'a> {
+        JobSpec { k_len, tag: 1, a, b, fault: None }
+    }
+
+    fn square(n: u32) -> Parameters {
+        Parameters { n, ..Parameters::default() }
+    }
+
+    #[test]
+    fn two_by_two() {
+        let outcome = run_job(&square(2), &job(2, &[1, 2, 3, 4], &[5, 7, 6, 8])).expect("a good job");
+        assert_eq!(outcome.values, [19, 22, 43, 50]);
+        assert_eq!(outcome.counts, [2, 2, 2, 2]);
+        assert_eq!((outcome.steps, outcome.edges), (4, 4));
+        assert_eq!((outcome.error, outcome.fired, outcome.refused), (None, false, false));
+    }
+
+    #[test]
+    fn bad_jobs_are_named() {
+        let p = Parameters { aw: 17, ..square(1) };
+        let message = |spec: &JobSpec<'_>| run_job(&p, spec).expect_err("refused").to_string();
+        assert!(message(&job(0, &[], &[])).starts_with("a job of 0 terms: this design runs 1..=3"));
+        assert!(message(&job(4, &[0; 4], &[0; 4])).starts_with("a job of 4 terms"));
+        assert!(message(&job(2, &[0; 3], &[0; 2])).starts_with("panel A holds 3 operands"));
+        assert!(message(&job(2, &[0; 2], &[0, 128])).starts_with("operand 128 of B lane 0, k 1,"));
+        assert!(message(&JobSpec { tag: 4, ..job(1, &[0], &[0]) }).starts_with("job tag 4"));
+        let fault = Some(Fault { injection: Injection::Start, step: 0, length: 0 });
+        let plain = Parameters { injection: false, ..square(1) };
+        let error = run_job(&plain, &JobSpec { fault, ..job(1, &[0], &[0]) }).expect_err("left out");
+        assert!(error.to_string().starts_with("this design leaves injections out"), "{error}");
+    }
+}

@@ -1,0 +1,34 @@
+//! The array in software: cycle-accurate, bulk-synchronous, for reference results and traces.
+//!
+//! [`Array`] describes an array (shape, PE, links, boundary streams); [`Machine`] executes it edge by edge. [`job`] runs
+//! a job of the gateware on it, with the same schedule, checks and injections.
+//!
+//! ```
+//! use systole::software::{Array, Direction, Mac, Side, trace::Off};
+//!
+//! let mut machine = Array::new(2, 2)
+//!     .fill(Mac)
+//!     .connect(Direction::WestToEast)
+//!     .connect(Direction::NorthToSouth)
+//!     .input(Side::West, [(0, vec![Some(1), Some(2)]), (1, vec![None, Some(3), Some(4)])])
+//!     .input(Side::North, [(0, vec![Some(5), Some(7)]), (1, vec![None, Some(6), Some(8)])])
+//!     .build()?;
+//! machine.run(4, &mut Off)?;
+//! assert_eq!(machine.states(), [19, 22, 43, 50]);
+//! # Ok::<(), systole::software::SoftwareError>(())
+//! ```
+
+pub mod array;
+pub mod error;
+mod interpreted;
+pub mod job;
+pub mod machine;
+pub mod pe;
+pub mod token;
+pub mod trace;
+
+pub use array::{Array, Direction, Side};
+pub use error::SoftwareError;
+pub use machine::{Machine, Signals};
+pub use pe::{Inputs, Mac, Outputs, Pe};
+pub use token::{Token, TokenPe, TokenState};

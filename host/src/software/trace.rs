@@ -1,0 +1,55 @@
+//! What happened, PE by PE: events sorted by tick, then row, then column, handed to a sink as they arise.
+
+use super::pe::{Inputs, Outputs, Pe};
+use std::io;
+
+/// One PE on one advancing edge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event<P: Pe> {
+    /// Advancing edges before this one since the machine was built.
+    pub tick: u64,
+    /// Row of the PE.
+    pub row: usize,
+    /// Column of the PE.
+    pub column: usize,
+    /// What it saw.
+    pub inputs: Inputs<P::Token>,
+    /// What it gave, and the error it raised on this edge.
+    pub outputs: Outputs<P::Token>,
+    /// Its state before the edge.
+    pub before: P::State,
+    /// Its state after the edge.
+    pub after: P::State,
+}
+
+/// Takes events in their order (R32).
+pub trait Sink<P: Pe> {
+    /// False when the sink wants nothing; then no event is made at all.
+    const ENABLED: bool = true;
+
+    /// Takes one event.
+    ///
+    /// # Errors
+    /// Whatever keeps the event from being stored; it ends the run.
+    fn record(&mut self, event: Event<P>) -> io::Result<()>;
+}
+
+/// No trace.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Off;
+
+impl<P: Pe> Sink<P> for Off {
+    const ENABLED: bool = false;
+
+    fn record(&mut self, _event: Event<P>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The trace in memory.
+impl<P: Pe> Sink<P> for Vec<Event<P>> {
+    fn record(&mut self, event: Event<P>) -> io::Result<()> {
+        self.push(event);
+        Ok(())
+    }
+}
