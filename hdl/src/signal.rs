@@ -1,14 +1,16 @@
 //! Wires, registers and memories with run-time widths, and the macro that makes a block of them.
 //!
 //! They implement rust-hdl's public `Atom`, `Logic` and `Block` traits, so `#[hdl_gen]`, Verilog generation, its checks,
-//! `Simulation` and waveform dumps work on them as on rust-hdl's own. Evaluation differs in one way: a block settles
-//! completely before it returns to its parent, and is skipped while none of its inputs has changed. rust-hdl's own order
-//! visits every block on each of about twelve passes a clock.
+//! `Simulation` and waveform dumps work on them as on rust-hdl's own. Evaluation differs in two ways. A block settles
+//! completely before it returns to its parent, and is skipped while nothing it depends on has changed. And a direct loop
+//! ([`crate::sim`]) takes an edge in two phases: every register and memory takes its input ([`Part::tick`]), then
+//! what changed settles. rust-hdl's own order visits every block on each of about twelve passes a clock.
 //!
-//! A register takes the value that its input had *before* the settling that brought the edge: what changes together
-//! with the clock is seen by the next edge, at every depth of the hierarchy.
+//! Where the clock is toggled as a signal, as rust-hdl's `Simulation` does, a register takes the value that its input
+//! had *before* the settling that brought the edge: what changes together with the clock is seen by the next edge, at
+//! every depth of the hierarchy. Both ways give the same results.
 
-use crate::types::{Clk, Value, Width, Word};
+use crate::types::{Value, Width, Word};
 use rust_hdl::core::{constraint::PinConstraint, signal::get_signal_id};
 use rust_hdl::prelude::*;
 use std::marker::PhantomData;
@@ -21,6 +23,10 @@ pub trait Part {
     }
     /// A child evaluates. True if an output changed.
     fn settle(&mut self) -> bool {
+        false
+    }
+    /// State takes its input, as settled before, and nothing else moves yet. True if any state changed.
+    fn tick(&mut self) -> bool {
         false
     }
     /// Outputs show their new value. True if that changed anything.
@@ -43,6 +49,10 @@ impl<P: Part> Part for Vec<P> {
     #[inline(always)]
     fn settle(&mut self) -> bool {
         self.iter_mut().fold(false, |changed, part| part.settle() | changed)
+    }
+    #[inline(always)]
+    fn tick(&mut self) -> bool {
+        self.iter_mut().fold(false, |changed, part| part.tick() | changed)
     }
     #[inline(always)]
     fn publish(&mut self) -> bool {
@@ -84,6 +94,11 @@ impl<D: Direction, T: Value> Wire<D, T> {
         &self.shape
     }
 
+    /// Makes the block that owns this input evaluate when it settles next.
+    pub fn refresh(&mut self) {
+        self.fresh = true;
+    }
+
     #[inline(always)]
     fn take(&mut self) -> bool {
         let new = self.next.fit(&self.shape);
@@ -105,6 +120,15 @@ impl<T: Value> Wire<In, T> {
     #[inline(always)]
     pub fn val(&self) -> T {
         self.val
+    }
+}
+impl Wire<In, Clock> {
+    /// Takes the level that the parent drives. True if that is a rising edge.
+    #[inline(always)]
+    fn rises(&mut self) -> bool {
+        let before = self.val.clk;
+        self.val = self.next;
+        self.val.clk && !before
     }
 }
 impl<T: Value> Wire<Out, T> {
@@ -256,7 +280,7 @@ impl Part for Param {
 /// A block with a clock input: every block of this design.
 pub trait Clocked: Block + Part {
     /// The clock input, to drive.
-    fn clock(&mut self) -> &mut Wire<In, Clk>;
+    fn clock(&mut self) -> &mut Wire<In, Clock>;
 }
 
 /// Most evaluations that a block may need to settle; more means a combinational loop.
@@ -296,6 +320,14 @@ macro_rules! block {
                 $(shown |= $crate::signal::Part::publish(&mut self.$field);)*
                 shown
             }
+            fn tick(&mut self) -> bool {
+                let mut changed = false;
+                $(changed |= $crate::signal::Part::tick(&mut self.$field);)*
+                if changed {
+                    self.clock.refresh();
+                }
+                changed
+            }
             fn connect_part(&mut self) {
                 ::rust_hdl::prelude::Block::connect_all(self);
             }
@@ -323,7 +355,7 @@ macro_rules! block {
         }
 
         impl $crate::signal::Clocked for $name {
-            fn clock(&mut self) -> &mut $crate::signal::Wire<::rust_hdl::prelude::In, $crate::types::Clk> {
+            fn clock(&mut self) -> &mut $crate::signal::Wire<::rust_hdl::prelude::In, ::rust_hdl::prelude::Clock> {
                 &mut self.clock
             }
         }
@@ -334,7 +366,7 @@ macro_rules! block {
 #[derive(Clone, Debug)]
 pub struct Reg<T: Value> {
     /// The clock.
-    pub clock: Wire<In, Clk>,
+    pub clock: Wire<In, Clock>,
     /// The value to take.
     pub d: Wire<In, T>,
     /// The value held.
@@ -367,13 +399,16 @@ impl<T: Value> Logic for Reg<T> {
 impl<T: Value> Part for Reg<T> {
     #[inline(always)]
     fn settle(&mut self) -> bool {
-        let before = self.clock.val;
-        self.clock.take();
-        if self.clock.val.rose_since(before) {
-            self.q.next = self.d.val;
-        }
-        self.d.take();
-        self.q.take()
+        let changed = self.clock.rises() && self.tick();
+        self.d.val = self.d.next.fit(&self.d.shape);
+        changed
+    }
+    #[inline(always)]
+    fn tick(&mut self) -> bool {
+        let changed = self.q.val != self.d.val;
+        self.q.val = self.d.val;
+        self.q.next = self.d.val;
+        changed
     }
     fn connect_part(&mut self) {
         self.connect_all();
@@ -407,7 +442,7 @@ impl<T: Value> Block for Reg<T> {
 #[derive(Clone, Debug)]
 pub struct Ram {
     /// The clock of both ports.
-    pub clock: Wire<In, Clk>,
+    pub clock: Wire<In, Clock>,
     /// Cell to read.
     pub read_address: Wire<In, Word>,
     /// What it held at the last edge.
@@ -457,18 +492,18 @@ impl Logic for Ram {
 
 impl Part for Ram {
     fn settle(&mut self) -> bool {
-        let before = self.clock.val;
-        self.clock.take();
-        if self.clock.val.rose_since(before) {
-            self.read_data.next = self.cells[self.read_address.val.index()];
-            if self.write_enable.val {
-                self.cells[self.write_address.val.index()] = self.write_data.val;
-            }
-        }
+        let changed = self.clock.rises() && self.tick();
         self.read_address.take();
         self.write_address.take();
         self.write_data.take();
         self.write_enable.take();
+        changed
+    }
+    fn tick(&mut self) -> bool {
+        self.read_data.next = self.cells[self.read_address.val.index()];
+        if self.write_enable.val {
+            self.cells[self.write_address.val.index()] = self.write_data.val;
+        }
         self.read_data.take()
     }
     fn connect_part(&mut self) {

@@ -29,7 +29,6 @@ pub fn settle<B: Clocked>(block: &mut B) {
 /// Takes one rising edge with the inputs as driven, and settles: outputs are those just after the edge.
 pub fn edge<B: Clocked>(block: &mut B) {
     block.update_all();
-    let clock = block.clock();
-    clock.next = clock.next.tick();
+    block.tick();
     block.update_all();
 }

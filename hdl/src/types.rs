@@ -9,7 +9,9 @@
 
 use rust_hdl::prelude::*;
 use std::fmt::Debug;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Shl, Shr, Sub};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
+
+pub use rust_hdl::prelude::Clock as Clk;
 
 /// A value that a [`Wire`](crate::signal::Wire) can hold.
 pub trait Value: Copy + PartialEq + Debug {
@@ -318,48 +320,5 @@ impl Token {
             | field(t.k, shape.k) << t.get_my_offset_k()
             | field(t.job, shape.job) << t.get_my_offset_job()
             | u64::from(t.valid) << t.get_my_offset_valid()
-    }
-}
-
-/// The clock. It carries a count of its rising edges beside its level, so that a direct loop may go from one rising
-/// edge to the next ([`Clk::tick`]) without simulating the falling one, which no register in this design looks at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Clk {
-    /// The level, as rust-hdl's test bench macros read it.
-    pub clk: bool,
-    rises: u32,
-}
-
-impl Clk {
-    /// The clock after one more rising edge.
-    pub fn tick(self) -> Self {
-        Self { clk: true, rises: self.rises.wrapping_add(1) }
-    }
-
-    /// Whether `self` is later than `before` by a rising edge.
-    #[inline(always)]
-    pub fn rose_since(self, before: Self) -> bool {
-        self.rises != before.rises
-    }
-}
-
-/// The other level: what `Simulation::add_clock` toggles.
-impl Not for Clk {
-    type Output = Self;
-    fn not(self) -> Self {
-        if self.clk { Self { clk: false, ..self } } else { self.tick() }
-    }
-}
-
-impl Synth for Clk {
-    const BITS: usize = 1;
-    fn descriptor() -> TypeDescriptor {
-        TypeDescriptor { name: "clock".into(), kind: TypeKind::Bits(1) }
-    }
-    fn vcd(self) -> VCDValue {
-        self.clk.into()
-    }
-    fn verilog(self) -> VerilogLiteral {
-        self.clk.into()
     }
 }
