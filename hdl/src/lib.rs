@@ -7,4 +7,5 @@ pub mod pe;
 pub mod signal;
 pub mod sim;
 pub mod types;
+pub mod verilog;
 pub mod wire;
