@@ -1,1 +1,5 @@
 //! What crosses Systole's crates: one suite, run at every level that is present.
+
+pub mod contract;
+pub mod cycles;
+pub mod level;

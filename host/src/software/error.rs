@@ -57,6 +57,9 @@ pub enum SoftwareError {
         /// What the sink said.
         source: std::io::Error,
     },
+    /// Parameters that no design can have.
+    #[error(transparent)]
+    Parameters(#[from] systole_hdl::parameters::ParameterError),
     /// A reduction length outside what the design can do exactly.
     #[error(
         "a job of {k_len} terms: this design runs 1..={limit} (the least of k-max and what aw holds exactly)"

@@ -90,7 +90,7 @@ pub struct JobOutcome {
 /// Executes a job, tick by tick.
 ///
 /// # Errors
-/// `k_len` outside `1..=`[`Parameters::k_limit`]; panels of the wrong size; an operand or tag that does not fit its
+/// Parameters that [`Parameters::check`] refuses; `k_len` outside `1..=`[`Parameters::k_limit`]; panels of the wrong size; an operand or tag that does not fit its
 /// width; a fault for a design without injections.
 pub fn run_job(parameters: &Parameters, job: &JobSpec<'_>) -> Result<JobOutcome, SoftwareError> {
     check(parameters, job)?;
@@ -120,6 +120,7 @@ pub fn run_job(parameters: &Parameters, job: &JobSpec<'_>) -> Result<JobOutcome,
 }
 
 fn check(parameters: &Parameters, job: &JobSpec<'_>) -> Result<(), SoftwareError> {
+    parameters.check()?;
     let &JobSpec { k_len, tag, a, b, fault } = job;
     let limit = parameters.k_limit();
     if k_len == 0 || k_len > limit {
