@@ -101,7 +101,7 @@ pub enum ParameterError {
 }
 
 /// Bits needed to tell `values` values apart, at least one.
-fn bits_for(values: u64) -> u32 {
+pub(crate) fn bits_for(values: u64) -> u32 {
     (64 - values.saturating_sub(1).leading_zeros()).max(1)
 }
 
@@ -209,6 +209,17 @@ impl Parameters {
         k_len + 2 * self.n - 2 + STAGES
     }
 
+    /// Width of a counter of a job's steps, of an injection's step and of an injected pause: at least a byte, so that
+    /// every design can pause for up to 255 edges.
+    pub fn step_bits(&self) -> u32 {
+        bits_for(u64::from(self.steps(self.k_max)) + 1).max(8)
+    }
+
+    /// Width of a counter of a job's edges: its steps and one injected pause.
+    pub fn edge_bits(&self) -> u32 {
+        self.step_bits() + 1
+    }
+
     /// Largest frame that the board takes, in decoded bytes of header and body: half the FIFO, so that one can be
     /// received while the other executes.
     pub fn largest_frame(&self) -> u32 {
@@ -240,6 +251,15 @@ mod tests {
         assert_eq!(Parameters::default().exact_limit(), 131_071);
         let narrow = Parameters { w: 8, aw: 16, ..Parameters::default() };
         assert_eq!(narrow.exact_limit(), 1);
+    }
+
+    #[test]
+    fn step_counters_hold_every_step_and_a_pause_of_a_byte() {
+        let tiny = Parameters { n: 1, k_max: 1, ..Parameters::default() };
+        assert_eq!((tiny.step_bits(), tiny.edge_bits()), (8, 9));
+        assert_eq!(Parameters::default().step_bits(), 9);
+        let exact = Parameters { n: 2, k_max: 510, ..Parameters::default() };
+        assert_eq!((exact.steps(510), exact.step_bits()), (512, 10));
     }
 
     #[test]
