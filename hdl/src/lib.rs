@@ -7,5 +7,7 @@ pub mod pe;
 pub mod signal;
 pub mod sim;
 pub mod types;
+pub mod uart_rx;
+pub mod uart_tx;
 pub mod verilog;
 pub mod wire;

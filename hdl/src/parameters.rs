@@ -15,6 +15,10 @@ pub const BAUD_TOLERANCE_PERCENT: u32 = 2;
 /// Fewest clocks a UART bit may take.
 pub const MIN_CLOCKS_PER_BIT: u32 = 4;
 
+/// Fewest clocks of a UART bit at which the receiver takes the majority of three samples; below, three samples would
+/// reach too close to the bit's edges.
+pub const MAJORITY_CLOCKS_PER_BIT: u32 = 8;
+
 /// A complete set of design parameters. [`Parameters::check`] says whether it can be built.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
@@ -151,6 +155,11 @@ impl Parameters {
     /// Clocks a UART bit takes: the nearest integer.
     pub fn clocks_per_bit(&self) -> u32 {
         (self.clock_hz + self.baud / 2) / self.baud.max(1)
+    }
+
+    /// Width of a counter of the clocks within a UART bit.
+    pub fn bit_phase_bits(&self) -> u32 {
+        bits_for(u64::from(self.clocks_per_bit()))
     }
 
     /// Width of a counter that holds `0..=k_max` (R3).
