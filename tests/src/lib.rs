@@ -3,3 +3,5 @@
 pub mod contract;
 pub mod cycles;
 pub mod level;
+pub mod stimulus;
+pub mod verilog;

@@ -1,0 +1,89 @@
+//! The Verilog level: any block's generated Verilog under a real simulator, driven edge by edge over a pipe.
+//!
+//! A [`Design`] is compiled once; each [`Run`] of it starts from power-up. [`differential`] holds a run against the
+//! rust-hdl simulation of the same block.
+
+mod bench;
+mod design;
+pub mod differential;
+mod ports;
+mod run;
+mod states;
+mod watchdog;
+
+pub use bench::Tap;
+pub use design::{Design, Engine};
+pub use ports::{Port, Ports, Snapshot};
+pub use run::{Reading, Run};
+pub use states::Transitions;
+
+use std::path::PathBuf;
+use std::time::Duration;
+use systole_hdl::verilog::VerilogError;
+use thiserror::Error;
+
+/// Why a Verilog simulation gives no result. Every message names the design and the stage.
+#[derive(Debug, Error)]
+pub enum BenchError {
+    /// The block has no Verilog.
+    #[error(transparent)]
+    Emit(#[from] VerilogError),
+    /// A tool that is not on this machine.
+    #[error("{tool} does not run: {error}")]
+    Missing {
+        /// The program.
+        tool: &'static str,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A tool that refuses the design.
+    #[error("{design}: {tool} fails:\n{log}")]
+    Compile {
+        /// Name of the design.
+        design: String,
+        /// The program.
+        tool: &'static str,
+        /// The last of what it printed.
+        log: String,
+    },
+    /// A stage beyond its time.
+    #[error("{design}: no end of {stage} after {} s", .limit.as_secs())]
+    Hang {
+        /// Name of the design.
+        design: String,
+        /// What was going on.
+        stage: String,
+        /// How long it was given.
+        limit: Duration,
+    },
+    /// The simulator stopped answering.
+    #[error("{design}: the simulator ended at cycle {cycle}: {log}")]
+    Ended {
+        /// Name of the design.
+        design: String,
+        /// Cycles answered until then.
+        cycle: u64,
+        /// The last of what it printed.
+        log: String,
+    },
+    /// An answer that is none.
+    #[error("{design}: the simulator says {line:?} at cycle {cycle}")]
+    Answer {
+        /// Name of the design.
+        design: String,
+        /// Cycles answered until then.
+        cycle: u64,
+        /// The line.
+        line: String,
+    },
+    /// A file or pipe that fails.
+    #[error("{design}: {path}: {error}")]
+    Io {
+        /// Name of the design.
+        design: String,
+        /// The file, or the pipe's name.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+}

@@ -1,0 +1,69 @@
+//! The test bench: reads a line of inputs, takes an edge, prints a line of outputs, until there is no more input.
+
+use super::ports::{Port, Ports};
+
+/// A signal below the top module, read along with the outputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tap {
+    /// Its path below the top module's instance, such as `pe$0.acc`.
+    pub path: String,
+    /// The rest of what a port has.
+    pub port: Port,
+}
+
+/// A test bench for a module. A line has the ports one after another in whole hexadecimal digits, then the taps.
+pub fn bench(module: &str, ports: &Ports, taps: &[Tap]) -> String {
+    let range = |port: &Port| format!("[{}:0]", port.bits - 1);
+    let (mut wires, mut connections) = (String::new(), vec![".clock(clock)".to_owned()]);
+    let total: usize = ports.inputs.iter().map(Port::digits).sum();
+    let mut low = 4 * total;
+    for port in &ports.inputs {
+        low -= 4 * port.digits();
+        connections.push(format!(".{}(in[{low}+:{}])", port.name, port.bits));
+    }
+    let mut shown = Vec::new();
+    for port in &ports.outputs {
+        wires += &format!("    wire {} {};\n", range(port), port.name);
+        connections.push(format!(".{0}({0})", port.name));
+        shown.push(padded(port, &port.name));
+    }
+    shown.extend(taps.iter().map(|tap| padded(&tap.port, &format!("dut.{}", tap.path))));
+    let digits: usize = ports.outputs.iter().chain(taps.iter().map(|tap| &tap.port)).map(Port::digits).sum();
+    format!(
+        "module bench;
+    reg clock;
+    reg [{in_high}:0] in;
+    wire [{out_high}:0] out;
+    integer read;
+{wires}
+    {module} dut({connections});
+    assign out = {{{shown}}};
+
+    initial begin
+        clock = 0;
+        read = $fscanf(32'h8000_0000, \"%h\", in);
+        while (read == 1) begin
+            #1 clock = 1;
+            #1 clock = 0;
+            #1 $display(\"%h\", out);
+            $fflush;
+            read = $fscanf(32'h8000_0000, \"%h\", in);
+        end
+        $finish(0);
+    end
+endmodule
+",
+        in_high = 4 * total - 1,
+        out_high = 4 * digits - 1,
+        connections = connections.join(", "),
+        shown = shown.join(", "),
+    )
+}
+
+/// A signal filled up to whole digits. Its bits alone count, not their sign.
+fn padded(port: &Port, expression: &str) -> String {
+    match 4 * port.digits() - port.bits {
+        0 => expression.to_owned(),
+        spare => format!("{spare}'b0, {expression}"),
+    }
+}

@@ -1,0 +1,54 @@
+//! Every block in rust-hdl's simulation against its own Verilog, on random stimulus, cycle by cycle.
+
+use libtest_mimic::{Arguments, Trial};
+use systole_hdl::parameters::Parameters;
+use systole_hdl::signal::Clocked;
+use systole_tests::level::{Level, Present, Rule};
+use systole_tests::verilog::Engine;
+use systole_tests::verilog::differential::Case;
+use systole_tests::{cycles, level, stimulus};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let blocks: Present<()> = Engine::Icarus.available().map(Into::into).map_err(|error| error.to_string());
+    let trials: Vec<Trial> = level::trials(BLOCKS, Level::Verilog, &blocks);
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+const BLOCKS: &[Rule<()>] = &[
+    rule("pe", |()| {
+        for p in array_parameters(1) {
+            hold(stimulus::pe(&p), 6_000);
+        }
+    }),
+    rule("grid_of_1", |()| hold_grids(1, 3_000)),
+    rule("grid_of_2", |()| hold_grids(2, 4_000)),
+    rule("grid_of_3", |()| hold_grids(3, 4_000)),
+];
+
+const fn rule(name: &'static str, check: fn(&())) -> Rule<()> {
+    Rule { name, only: None, check }
+}
+
+fn hold_grids(n: u32, cycles: u64) {
+    for p in array_parameters(n) {
+        hold(stimulus::grid(&p), cycles);
+    }
+}
+
+/// The default widths, the least and the greatest of each, a k_max that is a power of two and one that is not.
+fn array_parameters(n: u32) -> [Parameters; 4] {
+    let d = Parameters { n, ..Parameters::default() };
+    [
+        d.clone(),
+        Parameters { w: 2, aw: 4, k_max: 4, job_bits: 1, ..d.clone() },
+        Parameters { w: 16, aw: 48, k_max: 5, job_bits: 8, ..d.clone() },
+        Parameters { w: 5, aw: 19, k_max: 16, job_bits: 3, ..d },
+    ]
+}
+
+fn hold<B: Clocked>(case: Case<B>, cycles: u64) {
+    let design = case.design(Engine::Icarus).unwrap_or_else(|error| panic!("{error}"));
+    let report = case.hold(&design, cycles).unwrap_or_else(|error| panic!("{error}"));
+    cycles::report("differential", report.cycles);
+}
