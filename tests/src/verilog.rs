@@ -6,6 +6,7 @@
 mod bench;
 mod design;
 pub mod differential;
+mod edit;
 mod ports;
 mod run;
 mod states;
@@ -13,6 +14,7 @@ mod watchdog;
 
 pub use bench::Tap;
 pub use design::{Design, Engine};
+pub use edit::Edit;
 pub use ports::{Port, Ports, Snapshot};
 pub use run::{Reading, Run};
 pub use states::Transitions;
@@ -35,6 +37,16 @@ pub enum BenchError {
         tool: &'static str,
         /// What the system says.
         error: std::io::Error,
+    },
+    /// A fault that has not exactly one place.
+    #[error("{design}: {:?} stands {places} times in module {}, and must once", .edit.find, .edit.module)]
+    Edit {
+        /// Name of the design.
+        design: String,
+        /// The fault.
+        edit: Edit,
+        /// How many places it has.
+        places: usize,
     },
     /// A tool that refuses the design.
     #[error("{design}: {tool} fails:\n{log}")]

@@ -3,12 +3,19 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 use systole_tests::contract::software::Software;
+use systole_tests::contract::verilog::Verilog;
 use systole_tests::contract::{Grid, Wrapper, rules};
 use systole_tests::level::{Level, Present, trials};
 
 /// The array alone, at each level.
 fn grids() -> Vec<(Level, Present<dyn Grid>)> {
-    vec![(Level::Software, Ok(Arc::new(Software)))]
+    vec![
+        (Level::Software, Ok(Arc::new(Software))),
+        (
+            Level::Verilog,
+            Verilog::new().map(|level| Arc::new(level) as Arc<dyn Grid>).map_err(|e| e.to_string()),
+        ),
+    ]
 }
 
 /// The array with its wrapper, at each level.

@@ -48,7 +48,7 @@ fn array_parameters(n: u32) -> [Parameters; 4] {
 }
 
 fn hold<B: Clocked>(case: Case<B>, cycles: u64) {
-    let design = case.design(Engine::Icarus).unwrap_or_else(|error| panic!("{error}"));
+    let design = case.design(Engine::Icarus, None).unwrap_or_else(|error| panic!("{error}"));
     let report = case.hold(&design, cycles).unwrap_or_else(|error| panic!("{error}"));
     cycles::report("differential", report.cycles);
 }

@@ -6,6 +6,7 @@
 pub mod feed;
 pub mod rules;
 pub mod software;
+pub mod verilog;
 
 use crate::level::Level;
 use systole::software::job::{Fault, PeError};

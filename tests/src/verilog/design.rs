@@ -3,7 +3,7 @@
 use super::bench::{Tap, bench};
 use super::ports::Ports;
 use super::run::Run;
-use super::{BenchError, watchdog};
+use super::{BenchError, Edit, watchdog};
 use rust_hdl::prelude::Block;
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use systole_hdl::verilog;
 use tempfile::TempDir;
 
 /// Name of a design's top module.
-pub const TOP: &str = "dut_top";
+const TOP: &str = "dut_top";
 
 /// Longest time that a compilation may take.
 const COMPILE_LIMIT: Duration = Duration::from_secs(180);
@@ -63,24 +63,26 @@ pub struct Design {
 }
 
 impl Design {
-    /// Emits and compiles a connected block.
+    /// Emits and compiles a connected block, with a fault if there is one.
     ///
     /// # Errors
-    /// A block without Verilog, a simulator that is missing or refuses it.
+    /// A block without Verilog, a fault without a place, a simulator that is missing or refuses it.
     pub fn of<B: Block>(
         name: &str,
         block: &B,
         engine: Engine,
         taps: Vec<Tap>,
+        edit: Option<&Edit>,
     ) -> Result<Arc<Self>, BenchError> {
-        Self::compile(name, &verilog::emit(block, TOP)?, Ports::of(block), engine, taps)
+        let mut verilog = verilog::emit(block, TOP)?;
+        if let Some(edit) = edit {
+            verilog = edit.apply(name, TOP, &verilog)?;
+        }
+        Self::compile(name, &verilog, Ports::of(block), engine, taps)
     }
 
     /// Compiles Verilog whose top module is [`TOP`].
-    ///
-    /// # Errors
-    /// A simulator that is missing or refuses it.
-    pub fn compile(
+    fn compile(
         name: &str,
         verilog: &str,
         ports: Ports,

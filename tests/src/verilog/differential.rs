@@ -3,7 +3,7 @@
 //! A [`Case`] also says what its stimulus must reach, so that a stimulus that has gone dull fails instead of passing.
 
 use super::states::{States, Transitions};
-use super::{BenchError, Design, Engine, Port, Run};
+use super::{BenchError, Design, Edit, Engine, Port, Run};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
@@ -99,12 +99,12 @@ pub enum Failure {
 }
 
 impl<B: Clocked> Case<B> {
-    /// Emits and compiles the block.
+    /// Emits and compiles the block, with a fault if there is one.
     ///
     /// # Errors
-    /// A block without Verilog, a simulator that is missing or refuses it.
-    pub fn design(&self, engine: Engine) -> Result<Arc<Design>, BenchError> {
-        Design::of(&self.name, &self.block, engine, Vec::new())
+    /// See [`Design::of`].
+    pub fn design(&self, engine: Engine, edit: Option<&Edit>) -> Result<Arc<Design>, BenchError> {
+        Design::of(&self.name, &self.block, engine, Vec::new(), edit)
     }
 
     /// Runs the block in rust-hdl and a design of it in Verilog for so many cycles, and compares all outputs after
