@@ -109,7 +109,7 @@ impl Feed {
         &self.edges
     }
 
-    /// Inserts pauses of `edges` edges before the edge `at`, with nothing valid at the boundary.
+    /// Inserts a pause of `edges` edges before the edge `at`; the boundary presents that edge's tokens all the while.
     pub fn pause_before(mut self, at: usize, edges: usize) -> Self {
         let mut held = self.edges[at].clone();
         held.advance = false;
