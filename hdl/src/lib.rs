@@ -1,7 +1,10 @@
 //! The gateware of Systole: an N×N systolic array behind a checked, sequenced wire.
 
 pub mod codec;
+pub mod feeder;
 pub mod grid;
+pub mod lane;
+pub mod operand_memory;
 pub mod parameters;
 pub mod pe;
 pub mod signal;

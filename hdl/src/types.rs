@@ -228,6 +228,11 @@ impl TokenShape {
     pub fn new(parameters: &crate::parameters::Parameters) -> Self {
         Self { value: parameters.w as u8, k: parameters.tag_bits() as u8, job: parameters.job_bits as u8 }
     }
+
+    /// Width of the job tag.
+    pub fn job(&self) -> Width {
+        Width::unsigned(self.job.into())
+    }
 }
 
 /// One operand on a link (R18). Invalid is a bubble, whatever its other bits are.
