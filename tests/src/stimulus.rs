@@ -2,8 +2,10 @@
 //! fault now and then.
 
 mod array;
+mod uart;
 
 pub use array::{grid, pe};
+pub use uart::{uart_rx, uart_tx};
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

@@ -24,6 +24,16 @@ const BLOCKS: &[Rule<()>] = &[
     rule("grid_of_1", |()| hold_grids(1, 3_000)),
     rule("grid_of_2", |()| hold_grids(2, 4_000)),
     rule("grid_of_3", |()| hold_grids(3, 4_000)),
+    rule("uart_rx", |()| {
+        for p in uarts() {
+            hold(stimulus::uart_rx(&p), 20_000);
+        }
+    }),
+    rule("uart_tx", |()| {
+        for p in uarts() {
+            hold(stimulus::uart_tx(&p), 3_000);
+        }
+    }),
 ];
 
 const fn rule(name: &'static str, check: fn(&())) -> Rule<()> {
@@ -45,6 +55,12 @@ fn array_parameters(n: u32) -> [Parameters; 4] {
         Parameters { w: 16, aw: 48, k_max: 5, job_bits: 8, ..d.clone() },
         Parameters { w: 5, aw: 19, k_max: 16, job_bits: 3, ..d },
     ]
+}
+
+/// The fewest clocks a bit, and enough for a majority of samples.
+fn uarts() -> [Parameters; 2] {
+    let d = Parameters::default();
+    [Parameters { baud: d.clock_hz / 4, ..d.clone() }, Parameters { baud: d.clock_hz / 9, ..d }]
 }
 
 fn hold<B: Clocked>(case: Case<B>, cycles: u64) {
