@@ -15,7 +15,7 @@ mod watchdog;
 pub use bench::Tap;
 pub use design::{Design, Engine};
 pub use edit::Edit;
-pub use ports::{Port, Ports, Snapshot};
+pub use ports::{Port, Ports};
 pub use run::{Reading, Run};
 pub use states::Transitions;
 

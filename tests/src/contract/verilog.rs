@@ -100,7 +100,7 @@ fn unpack(p: &Parameters, bits: u64) -> Token {
 
 /// The states of all PEs in the taps of a reading.
 fn states(p: &Parameters, design: &Design, reading: &Reading) -> Result<Vec<PeState>, LevelError> {
-    let taps = &reading[design.ports.outputs.len()..];
+    let taps = &reading.after[design.ports.outputs.len()..];
     let mut known = Vec::with_capacity(taps.len());
     for (tap, value) in design.taps.iter().zip(taps) {
         let unknown = || LevelError::Broken(format!("{}: {} has an unknown bit", design.name, tap.path));
@@ -155,7 +155,7 @@ impl Grid for Verilog {
                 pins.a_in[lane].next = token(&edge.a[lane]);
                 pins.b_in[lane].next = token(&edge.b[lane]);
             }
-            let reading = run.edge(&design.ports.snapshot(&pins).inputs)?;
+            let reading = run.edge(&design.ports.driven(&pins))?;
             after.push(states(parameters, &design, &reading)?);
         }
         Ok(after)

@@ -1,4 +1,5 @@
-//! The test bench: reads a line of inputs, takes an edge, prints a line of outputs, until there is no more input.
+//! The test bench: reads a line of inputs, takes an edge, prints the outputs before and after it, until there is no more
+//! input.
 
 use super::ports::{Port, Ports};
 
@@ -11,7 +12,8 @@ pub struct Tap {
     pub port: Port,
 }
 
-/// A test bench for a module. A line has the ports one after another in whole hexadecimal digits, then the taps.
+/// A test bench for a module. Its own names start with `bench`, which no port's does. Each side of a line has the ports one after another in whole hexadecimal digits, then the
+/// taps.
 pub fn bench(module: &str, ports: &Ports, taps: &[Tap]) -> String {
     let range = |port: &Port| format!("[{}:0]", port.bits - 1);
     let (mut wires, mut connections) = (String::new(), vec![".clock(clock)".to_owned()]);
@@ -19,7 +21,7 @@ pub fn bench(module: &str, ports: &Ports, taps: &[Tap]) -> String {
     let mut low = 4 * total;
     for port in &ports.inputs {
         low -= 4 * port.digits();
-        connections.push(format!(".{}(in[{low}+:{}])", port.name, port.bits));
+        connections.push(format!(".{}(bench_in[{low}+:{}])", port.name, port.bits));
     }
     let mut shown = Vec::new();
     for port in &ports.outputs {
@@ -32,22 +34,24 @@ pub fn bench(module: &str, ports: &Ports, taps: &[Tap]) -> String {
     format!(
         "module bench;
     reg clock;
-    reg [{in_high}:0] in;
-    wire [{out_high}:0] out;
-    integer read;
+    reg [{in_high}:0] bench_in;
+    wire [{out_high}:0] bench_out;
+    reg [{out_high}:0] bench_before;
+    integer bench_read;
 {wires}
     {module} dut({connections});
-    assign out = {{{shown}}};
+    assign bench_out = {{{shown}}};
 
     initial begin
         clock = 0;
-        read = $fscanf(32'h8000_0000, \"%h\", in);
-        while (read == 1) begin
-            #1 clock = 1;
-            #1 clock = 0;
-            #1 $display(\"%h\", out);
+        bench_read = $fscanf(32'h8000_0000, \"%h\", bench_in);
+        while (bench_read == 1) begin
+            #1 bench_before = bench_out;
+            clock = 1;
+            #1 $display(\"%h %h\", bench_before, bench_out);
             $fflush;
-            read = $fscanf(32'h8000_0000, \"%h\", in);
+            clock = 0;
+            bench_read = $fscanf(32'h8000_0000, \"%h\", bench_in);
         end
         $finish(0);
     end

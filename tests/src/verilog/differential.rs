@@ -50,6 +50,8 @@ pub struct Report {
 pub struct Mismatch {
     /// Cycle, from 0.
     pub cycle: u64,
+    /// Before or after its edge.
+    pub when: &'static str,
     /// The output.
     pub port: Port,
     /// What the rust-hdl simulation gives.
@@ -107,8 +109,8 @@ impl<B: Clocked> Case<B> {
         Design::of(&self.name, &self.block, engine, Vec::new(), edit)
     }
 
-    /// Runs the block in rust-hdl and a design of it in Verilog for so many cycles, and compares all outputs after
-    /// every edge.
+    /// Runs the block in rust-hdl and a design of it in Verilog for so many cycles, and compares all outputs
+    /// before and after every edge.
     ///
     /// # Errors
     /// The first difference; else whatever was not reached.
@@ -120,14 +122,20 @@ impl<B: Clocked> Case<B> {
         let mut expected = VecDeque::new();
         for cycle in 0..cycles {
             (self.stimulus)(&mut self.block, &mut random);
+            sim::settle(&mut self.block);
+            let (inputs, before) = (design.ports.driven(&self.block), design.ports.shown(&self.block));
             sim::edge(&mut self.block);
             for ((_, seen), (_, is)) in reached.iter_mut().zip(&self.reach) {
                 *seen += u64::from(is(&self.block));
             }
             states.note(&self.block);
-            let snapshot = design.ports.snapshot(&self.block);
-            run.send(&snapshot.inputs)?;
-            expected.push_back((cycle, snapshot));
+            run.send(&inputs)?;
+            expected.push_back(Cycle {
+                number: cycle,
+                inputs,
+                before,
+                after: design.ports.shown(&self.block),
+            });
             // A full window, emptied by half, keeps both simulations busy.
             if run.unanswered() == run.window() {
                 while run.unanswered() > run.window() / 2 {
@@ -148,22 +156,35 @@ impl<B: Clocked> Case<B> {
         }
     }
 
-    fn compare(
-        &self,
-        run: &mut Run,
-        design: &Design,
-        expected: &mut VecDeque<(u64, super::Snapshot)>,
-    ) -> Result<(), Failure> {
+    fn compare(&self, run: &mut Run, design: &Design, expected: &mut VecDeque<Cycle>) -> Result<(), Failure> {
         let reading = run.receive()?;
-        let Some((cycle, snapshot)) = expected.pop_front() else { return Ok(()) };
-        for ((port, &expected), &got) in design.ports.outputs.iter().zip(&snapshot.outputs).zip(&reading) {
-            if got != Some(expected) {
-                let names = design.ports.inputs.iter().map(|port| port.name.clone());
-                let inputs = names.zip(snapshot.inputs).collect();
-                let mismatch = Box::new(Mismatch { cycle, port: port.clone(), expected, got, inputs });
-                return Err(Failure::Mismatch { case: self.name.clone(), mismatch });
+        let Some(cycle) = expected.pop_front() else { return Ok(()) };
+        for (when, expected, got) in
+            [("before", &cycle.before, &reading.before), ("after", &cycle.after, &reading.after)]
+        {
+            for ((port, &expected), &got) in design.ports.outputs.iter().zip(expected).zip(got) {
+                if got != Some(expected) {
+                    let names = design.ports.inputs.iter().map(|port| port.name.clone());
+                    let mismatch = Mismatch {
+                        cycle: cycle.number,
+                        when,
+                        port: port.clone(),
+                        expected,
+                        got,
+                        inputs: names.zip(cycle.inputs).collect(),
+                    };
+                    return Err(Failure::Mismatch { case: self.name.clone(), mismatch: Box::new(mismatch) });
+                }
             }
         }
         Ok(())
     }
+}
+
+/// One cycle in the rust-hdl simulation.
+struct Cycle {
+    number: u64,
+    inputs: Vec<u64>,
+    before: Vec<u64>,
+    after: Vec<u64>,
 }

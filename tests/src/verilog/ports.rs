@@ -38,15 +38,6 @@ pub struct Ports {
     pub outputs: Vec<Port>,
 }
 
-/// The bits on a block's ports at one moment, in the order of its [`Ports`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Snapshot {
-    /// As driven, whether settled or not.
-    pub inputs: Vec<u64>,
-    /// As settled.
-    pub outputs: Vec<u64>,
-}
-
 impl Ports {
     /// The ports of a block.
     pub fn of(block: &dyn Block) -> Self {
@@ -62,17 +53,26 @@ impl Ports {
         ports
     }
 
-    /// What is on them in the rust-hdl simulation.
-    pub fn snapshot(&self, block: &dyn Block) -> Snapshot {
-        let mut snapshot = Snapshot {
-            inputs: Vec::with_capacity(self.inputs.len()),
-            outputs: Vec::with_capacity(self.outputs.len()),
-        };
-        visit_ports(block, &mut |_, atom| match atom.kind() {
-            AtomKind::InputParameter => snapshot.inputs.push(bits_of(atom)),
-            _ => snapshot.outputs.push(bits_of(atom)),
+    /// The bits that drive the inputs, in their order.
+    pub fn driven(&self, block: &dyn Block) -> Vec<u64> {
+        let mut driven = Vec::with_capacity(self.inputs.len());
+        visit_ports(block, &mut |_, atom| {
+            if atom.kind() == AtomKind::InputParameter {
+                driven.push(bits_of(atom));
+            }
         });
-        snapshot
+        driven
+    }
+
+    /// The bits on the outputs in the rust-hdl simulation, in their order.
+    pub fn shown(&self, block: &dyn Block) -> Vec<u64> {
+        let mut shown = Vec::with_capacity(self.outputs.len());
+        visit_ports(block, &mut |_, atom| {
+            if atom.kind() != AtomKind::InputParameter {
+                shown.push(bits_of(atom));
+            }
+        });
+        shown
     }
 }
 
@@ -137,9 +137,8 @@ mod tests {
         sim::edge(&mut pe);
         // valid, job 5, k 0, then the value.
         let (a, b) = (0b110_1000_1101, 0b110_1000_0010);
-        let snapshot = ports.snapshot(&pe);
-        assert_eq!(snapshot.inputs, [0, 0, 1, 2, a, b]);
-        assert_eq!(snapshot.outputs, [a, b, 0xffa, 1, 0, 0]);
+        assert_eq!(ports.driven(&pe), [0, 0, 1, 2, a, b]);
+        assert_eq!(ports.shown(&pe), [a, b, 0xffa, 1, 0, 0]);
         assert_eq!(ports.outputs[2].number(0xffa), -6);
     }
 }

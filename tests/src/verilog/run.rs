@@ -19,8 +19,14 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// has stopped.
 const UNANSWERED: usize = 32 * 1024;
 
-/// Outputs and taps after an edge. `None` is a value with an unknown bit.
-pub type Reading = Vec<Option<u64>>;
+/// Outputs, then taps, around an edge. `None` is a value with an unknown bit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// With the edge's inputs settled, before it.
+    pub before: Vec<Option<u64>>,
+    /// After it, with the same inputs.
+    pub after: Vec<Option<u64>>,
+}
 
 /// A running simulation.
 #[derive(Debug)]
@@ -86,7 +92,7 @@ impl Run {
         self.input.write_all(line.as_bytes()).map_err(|error| self.pipe(error))
     }
 
-    /// The outputs, then the taps, after the earliest edge not yet received.
+    /// What is read around the earliest edge not yet received.
     ///
     /// # Errors
     /// A simulator that has ended, hangs, or prints something else.
@@ -104,19 +110,15 @@ impl Run {
             }
             Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
         };
-        let mut reading = Reading::new();
-        let mut rest = line.as_str();
-        let design = Arc::clone(&self.design);
-        for port in design.ports.outputs.iter().chain(design.taps.iter().map(|tap| &tap.port)) {
-            let Some((digits, after)) = rest.split_at_checked(port.digits()) else {
-                let design = design.name.clone();
-                return Err(BenchError::Answer { design, cycle: self.received, line });
-            };
-            reading.push(u64::from_str_radix(digits, 16).ok());
-            rest = after;
-        }
+        let sides = line
+            .split_once(' ')
+            .and_then(|(before, after)| Some((self.values(before)?, self.values(after)?)));
+        let Some((before, after)) = sides else {
+            let design = self.design.name.clone();
+            return Err(BenchError::Answer { design, cycle: self.received, line });
+        };
         self.received += 1;
-        Ok(reading)
+        Ok(Reading { before, after })
     }
 
     /// One edge: what [`Self::send`] and [`Self::receive`] do.
@@ -126,6 +128,19 @@ impl Run {
     pub fn edge(&mut self, inputs: &[u64]) -> Result<Reading, BenchError> {
         self.send(inputs)?;
         self.receive()
+    }
+
+    /// The values on one side of an answer, `None` if it has not as many digits as they need.
+    fn values(&self, digits: &str) -> Option<Vec<Option<u64>>> {
+        let taps = self.design.taps.iter().map(|tap| &tap.port);
+        let mut rest = digits;
+        let mut values = Vec::new();
+        for port in self.design.ports.outputs.iter().chain(taps) {
+            let (value, after) = rest.split_at_checked(port.digits())?;
+            values.push(u64::from_str_radix(value, 16).ok());
+            rest = after;
+        }
+        rest.is_empty().then_some(values)
     }
 
     fn pipe(&self, error: std::io::Error) -> BenchError {
