@@ -5,3 +5,4 @@ pub mod cycles;
 pub mod level;
 pub mod stimulus;
 pub mod verilog;
+pub mod uart;
