@@ -4,5 +4,5 @@ pub mod contract;
 pub mod cycles;
 pub mod level;
 pub mod stimulus;
-pub mod verilog;
 pub mod uart;
+pub mod verilog;
