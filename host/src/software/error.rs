@@ -84,6 +84,26 @@ pub enum SoftwareError {
         /// Operands needed.
         expected: usize,
     },
+    /// A product without elements or without terms.
+    #[error("a product of {m}×{k} by {k}×{p} is empty: every size must be at least 1")]
+    EmptyProduct {
+        /// Rows of A.
+        m: usize,
+        /// Columns of A, rows of B.
+        k: usize,
+        /// Columns of B.
+        p: usize,
+    },
+    /// A matrix of the wrong size.
+    #[error("matrix {matrix} has {got} elements where its shape says {expected}")]
+    Matrix {
+        /// `A` or `B`.
+        matrix: char,
+        /// Elements given.
+        got: usize,
+        /// Elements of the shape.
+        expected: usize,
+    },
     /// An operand that does not fit its width.
     #[error("operand {value} of {bank} lane {lane}, k {k}, does not fit {w} bits")]
     Operand {

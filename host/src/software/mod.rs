@@ -24,6 +24,7 @@ mod interpreted;
 pub mod job;
 pub mod machine;
 pub mod pe;
+pub mod product;
 pub mod token;
 pub mod trace;
 
