@@ -95,16 +95,4 @@ mod tests {
         assert_eq!(read(&mut bank, [2, 2]), [0, 5]);
         assert_eq!(read(&mut bank, [7, 2]), [-128, 5]);
     }
-
-    #[test]
-    fn reading_the_cell_being_written_gives_the_old_value() {
-        let p = Parameters { n: 2, ..Parameters::default() };
-        let mut bank = sim::power_up(OperandMemory::new(&p, 3));
-        write(&mut bank, 0, 1, 11);
-        bank.write_enable.next = true;
-        bank.write_data.next = Word::of(22);
-        assert_eq!(read(&mut bank, [1, 1]), [11, 0]);
-        bank.write_enable.next = false;
-        assert_eq!(read(&mut bank, [1, 1]), [22, 0]);
-    }
 }

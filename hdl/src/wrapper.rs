@@ -222,6 +222,11 @@ impl Wrapper {
         }
     }
 
+    /// Where the job is.
+    pub fn phase(&self) -> Phase {
+        self.phase.q.val()
+    }
+
     /// Jobs that the result buffer holds.
     pub fn slots(&self) -> usize {
         self.results.slots()

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use systole_tests::contract::rust_hdl::RustHdl;
 use systole_tests::contract::software::Software;
 use systole_tests::contract::verilog::Verilog;
 use systole_tests::contract::{Grid, Wrapper, rules};
@@ -11,6 +12,7 @@ use systole_tests::level::{Level, Present, trials};
 fn grids() -> Vec<(Level, Present<dyn Grid>)> {
     vec![
         (Level::Software, Ok(Arc::new(Software))),
+        (Level::RustHdl, Ok(Arc::new(RustHdl))),
         (
             Level::Verilog,
             Verilog::new().map(|level| Arc::new(level) as Arc<dyn Grid>).map_err(|e| e.to_string()),
@@ -20,7 +22,7 @@ fn grids() -> Vec<(Level, Present<dyn Grid>)> {
 
 /// The array with its wrapper, at each level.
 fn wrappers() -> Vec<(Level, Present<dyn Wrapper>)> {
-    vec![(Level::Software, Ok(Arc::new(Software)))]
+    vec![(Level::Software, Ok(Arc::new(Software))), (Level::RustHdl, Ok(Arc::new(RustHdl)))]
 }
 
 fn main() -> ExitCode {

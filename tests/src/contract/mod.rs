@@ -5,6 +5,7 @@
 
 pub mod feed;
 pub mod rules;
+pub mod rust_hdl;
 pub mod software;
 pub mod verilog;
 
