@@ -1,0 +1,318 @@
+//! Matrices in numpy's `.npy` files.
+//!
+//! Either byte order and either array order is read without loss. A file is written beside its target and renamed, so
+//! that a reader sees the old file or the whole new one.
+
+use super::{Matrix, MatrixError, Operands, operand_range};
+use npyz::{Deserialize, NpyFile, NpyHeader, Order, WriterBuilder};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
+use std::path::Path;
+
+/// Reads operands of `w` bits: int8, and int16 where `w` is above 8.
+///
+/// # Errors
+/// Everything that can be wrong with the file, by its name; `limit` is the most memory in bytes it may take.
+pub fn read(path: &Path, w: u32, limit: u64) -> Result<Operands, MatrixError> {
+    let owned = || path.to_owned();
+    let file = File::open(path).map_err(|source| MatrixError::Open { path: owned(), source })?;
+    let mut reader = BufReader::new(file);
+    let header = NpyHeader::from_reader(&mut reader).map_err(|source| match source.kind() {
+        // A directory opens and fails at the first read.
+        ErrorKind::IsADirectory | ErrorKind::PermissionDenied => MatrixError::Open { path: owned(), source },
+        _ => MatrixError::NotNpy { path: owned(), source },
+    })?;
+    let &[rows, columns] = header.shape() else {
+        return Err(MatrixError::Dimensions { path: owned(), shape: header.shape().to_vec() });
+    };
+    if rows == 0 || columns == 0 {
+        return Err(MatrixError::Empty { path: owned(), rows, columns });
+    }
+    let bytes = u128::from(rows) * u128::from(columns) * size_of::<i32>() as u128;
+    if bytes > u128::from(limit) {
+        return Err(MatrixError::Memory { path: owned(), rows, columns, bytes, limit });
+    }
+    let order = header.order();
+    let elements = Elements { path, rows, columns };
+    let dtype = header.dtype().descr();
+    let npy = NpyFile::with_header(header, reader);
+    let values = match dtype.trim_matches('\'') {
+        "|i1" | "<i1" | ">i1" => elements.read::<i8>(npy)?,
+        "<i2" | ">i2" if w > 8 => elements.read::<i16>(npy)?,
+        other => {
+            let wanted = if w > 8 { "int8 or int16" } else { "int8" };
+            return Err(MatrixError::Dtype { path: owned(), dtype: other.to_owned(), w, wanted });
+        }
+    };
+    let matrix = match order {
+        Order::C => Matrix::new(rows as usize, columns as usize, values),
+        Order::Fortran => transposed(&Matrix::new(columns as usize, rows as usize, values)),
+    };
+    check_values(path, matrix, w)
+}
+
+/// What is known of a file's data when they are read.
+struct Elements<'a> {
+    path: &'a Path,
+    rows: u64,
+    columns: u64,
+}
+
+impl Elements<'_> {
+    fn read<T: Deserialize + Into<i32>>(
+        &self,
+        npy: NpyFile<BufReader<File>>,
+    ) -> Result<Vec<i32>, MatrixError> {
+        let (path, rows, columns) = (self.path.to_owned(), self.rows, self.columns);
+        let values: io::Result<Vec<T>> = npy.into_vec();
+        match values {
+            Ok(values) => Ok(values.into_iter().map(Into::into).collect()),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                Err(MatrixError::Truncated { path, rows, columns })
+            }
+            Err(source) => Err(MatrixError::Read { path, source }),
+        }
+    }
+}
+
+fn transposed(matrix: &Operands) -> Operands {
+    let columns = (0..matrix.columns()).flat_map(|column| (0..matrix.rows()).map(move |row| (row, column)));
+    let values = columns.map(|(row, column)| matrix.row(row)[column]).collect();
+    Matrix::new(matrix.columns(), matrix.rows(), values)
+}
+
+fn check_values(path: &Path, matrix: Operands, w: u32) -> Result<Operands, MatrixError> {
+    let (low, high) = operand_range(w);
+    match matrix.values().iter().position(|value| !(low..=high).contains(value)) {
+        None => Ok(matrix),
+        Some(i) => {
+            let (row, column, value) = (i / matrix.columns(), i % matrix.columns(), matrix.values()[i]);
+            Err(MatrixError::Value { path: path.to_owned(), row, column, value, low, high, w })
+        }
+    }
+}
+
+/// Element type of a file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutType {
+    /// One byte: operands of up to 8 bits.
+    Int8,
+    /// Two bytes: operands of up to 16 bits.
+    Int16,
+    /// Four bytes: results.
+    Int32,
+    /// Eight bytes: results beyond int32.
+    Int64,
+}
+
+impl OutType {
+    /// numpy's name of the type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Int8 => "int8",
+            Self::Int16 => "int16",
+            Self::Int32 => "int32",
+            Self::Int64 => "int64",
+        }
+    }
+
+    fn holds(self, value: i64) -> bool {
+        match self {
+            Self::Int8 => i8::try_from(value).is_ok(),
+            Self::Int16 => i16::try_from(value).is_ok(),
+            Self::Int32 => i32::try_from(value).is_ok(),
+            Self::Int64 => true,
+        }
+    }
+
+    /// The narrowest type that holds operands of `w` bits.
+    pub const fn of_operands(w: u32) -> Self {
+        if w > 8 { Self::Int16 } else { Self::Int8 }
+    }
+}
+
+/// Checks that a type holds every value of a matrix.
+///
+/// # Errors
+/// [`MatrixError::Overflow`], naming the first cell that it cannot hold.
+pub fn check_fits<T>(matrix: &Matrix<T>, out: OutType) -> Result<(), MatrixError>
+where
+    T: Copy + Default + Into<i64>,
+{
+    match matrix.values().iter().position(|&value| !out.holds(value.into())) {
+        None => Ok(()),
+        Some(i) => {
+            let (row, column) = (i / matrix.columns(), i % matrix.columns());
+            Err(MatrixError::Overflow { row, column, value: matrix.values()[i].into(), out: out.name() })
+        }
+    }
+}
+
+/// Writes a matrix in C order and the machine's byte order.
+///
+/// # Errors
+/// [`MatrixError::Overflow`] when a value does not fit the type; [`MatrixError::Write`] when any step fails. Either
+/// way a file that was there before is still there, unchanged.
+pub fn write<T>(path: &Path, matrix: &Matrix<T>, out: OutType) -> Result<(), MatrixError>
+where
+    T: Copy + Default + Into<i64>,
+{
+    check_fits(matrix, out)?;
+    replace(path, |file| save_as(file, matrix, out))
+        .map_err(|source| MatrixError::Write { path: path.to_owned(), source })
+}
+
+/// Fills a temporary file beside the target and renames it. What is no regular file (a pipe, `/dev/null`) is written in
+/// place; behind a symbolic link it is the file it points to that is replaced.
+fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let target = if path.exists() { path.canonicalize()? } else { path.to_owned() };
+    if target.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    if target.exists() && !target.is_file() {
+        return fill(&mut File::options().write(true).open(target)?);
+    }
+    let directory = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for any new file: what the umask leaves. A temporary file alone would be closed to all others.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(directory)?;
+    fill(file.as_file_mut())?;
+    file.persist(&target)?;
+    Ok(())
+}
+
+fn save_as<T>(file: &mut File, matrix: &Matrix<T>, out: OutType) -> io::Result<()>
+where
+    T: Copy + Default + Into<i64>,
+{
+    let values = matrix.values().iter().map(|&value| value.into());
+    let shape = [matrix.rows() as u64, matrix.columns() as u64];
+    let mut buffer = BufWriter::new(file);
+    match out {
+        OutType::Int8 => save(&mut buffer, &shape, values.map(|x| x as i8)),
+        OutType::Int16 => save(&mut buffer, &shape, values.map(|x| x as i16)),
+        OutType::Int32 => save(&mut buffer, &shape, values.map(|x| x as i32)),
+        OutType::Int64 => save(&mut buffer, &shape, values),
+    }?;
+    buffer.flush()
+}
+
+fn save<T: npyz::AutoSerialize>(
+    to: impl Write,
+    shape: &[u64],
+    values: impl Iterator<Item = T>,
+) -> io::Result<()> {
+    let mut writer = npyz::WriteOptions::new().default_dtype().shape(shape).writer(to).begin_nd()?;
+    writer.extend(values)?;
+    writer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numpy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+        let order = if fortran { "True" } else { "False" };
+        let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({shape}), }}");
+        while (10 + header.len() + 1) % 64 != 0 {
+            header.push(' ');
+        }
+        header.push('\n');
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        file.extend((header.len() as u16).to_le_bytes());
+        file.extend(header.bytes());
+        file.extend(data);
+        file
+    }
+
+    fn read_bytes(bytes: &[u8], w: u32) -> Result<Operands, String> {
+        let file = tempfile::NamedTempFile::new().expect("temporary file");
+        std::fs::write(file.path(), bytes).expect("written");
+        read(file.path(), w, 1 << 20).map_err(|error| {
+            let text = error.to_string();
+            let name = file.path().display().to_string();
+            assert!(text.starts_with(&name), "the error names the file: {text}");
+            text[name.len()..].to_owned()
+        })
+    }
+
+    #[test]
+    fn every_order_and_byte_order_is_read() {
+        let expected = Matrix::new(2, 3, vec![1, 2, 3, -4, -5, 6]);
+        let rows = [1, 2, 3, 0xFC, 0xFB, 6];
+        let columns = [1, 0xFC, 2, 0xFB, 3, 6];
+        assert_eq!(read_bytes(&numpy("|i1", false, "2, 3", &rows), 8), Ok(expected.clone()));
+        assert_eq!(read_bytes(&numpy("|i1", true, "2, 3", &columns), 8), Ok(expected));
+        let expected = Matrix::new(1, 2, vec![0x0102, -2]);
+        assert_eq!(read_bytes(&numpy(">i2", false, "1, 2", &[1, 2, 0xFF, 0xFE]), 16), Ok(expected.clone()));
+        assert_eq!(read_bytes(&numpy("<i2", false, "1, 2", &[2, 1, 0xFE, 0xFF]), 16), Ok(expected));
+    }
+
+    #[test]
+    fn bad_files_are_named_with_what_to_do() {
+        let cases: [(Vec<u8>, u32, &str); 9] = [
+            (numpy("<f8", false, "1, 1", &[0; 8]), 8, ": has dtype <f8, but operands of 8 bits are int8;"),
+            (numpy("<i2", false, "1, 1", &[0; 2]), 8, ": has dtype <i2, but operands of 8 bits are int8;"),
+            (
+                numpy("<i4", false, "1, 1", &[0; 4]),
+                16,
+                ": has dtype <i4, but operands of 16 bits are int8 or",
+            ),
+            (numpy("|i1", false, "3,", &[0; 3]), 8, ": has shape [3], but a matrix has two dimensions"),
+            (numpy("|i1", false, "0, 4", &[]), 8, ": has shape 0×4, but both sides must be at least 1"),
+            (numpy("|i1", false, "2, 2", &[0; 3]), 8, ": is truncated: a 2×2 matrix needs more data"),
+            (
+                numpy("|i1", false, "1, 2", &[0, 8]),
+                4,
+                ": row 0, column 1 is 8, outside -8..=7 of 4-bit operands",
+            ),
+            (
+                numpy("|i1", false, "4294967296, 4294967296", &[]),
+                8,
+                ": a 4294967296×4294967296 matrix would take",
+            ),
+            (b"hello, this is text".to_vec(), 8, ": is not a .npy file"),
+        ];
+        for (bytes, w, text) in cases {
+            let error = read_bytes(&bytes, w).expect_err(text);
+            assert!(error.starts_with(text), "{error}");
+        }
+        let error = read(Path::new("/nonexistent/a.npy"), 8, 1).expect_err("missing").to_string();
+        assert!(error.starts_with("/nonexistent/a.npy: cannot be opened"), "{error}");
+        let error = read(Path::new("/"), 8, 1).expect_err("a directory").to_string();
+        assert!(error.starts_with("/: cannot be opened"), "{error}");
+    }
+
+    #[test]
+    fn written_files_hold_the_bytes_numpy_expects() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let path = directory.path().join("c.npy");
+        let sums = Matrix::new(1, 2, vec![-2i64, 1 << 20]);
+        write(&path, &sums, OutType::Int32).expect("written");
+        let bytes = std::fs::read(&path).expect("read back");
+        assert!(bytes.starts_with(b"\x93NUMPY"));
+        assert_eq!(bytes[bytes.len() - 8..], [0xFE, 0xFF, 0xFF, 0xFF, 0, 0, 0x10, 0]);
+        let header = String::from_utf8_lossy(&bytes);
+        assert!(header.contains("'<i4'") && header.contains("(1, 2"), "{header}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_stays_as_it_was() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let path = directory.path().join("c.npy");
+        std::fs::write(&path, "before").expect("written");
+        let beyond = Matrix::new(1, 2, vec![0, i64::from(i32::MAX) + 1]);
+        let error = write(&path, &beyond, OutType::Int32).expect_err("beyond int32").to_string();
+        assert!(error.starts_with("the value at row 0, column 1 is 2147483648, beyond int32"), "{error}");
+        assert_eq!(std::fs::read(&path).expect("read back"), b"before");
+        let error = write(directory.path(), &beyond, OutType::Int64).expect_err("a directory").to_string();
+        assert!(error.contains("cannot be written"), "{error}");
+        let names: Vec<_> = std::fs::read_dir(directory.path()).expect("listed").collect();
+        assert_eq!(names.len(), 1, "no temporary file is left");
+    }
+}
