@@ -1,3 +1,7 @@
 //! The `systole` program.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    systole::cli::main(std::env::args_os()).into()
+}

@@ -5,7 +5,8 @@ mod npy;
 mod random;
 
 pub use error::MatrixError;
-pub use npy::{OutType, check_fits, read, write};
+pub(crate) use error::size;
+pub use npy::{OutType, check_fits, check_writable, read, write};
 pub use random::random;
 
 use std::fmt;

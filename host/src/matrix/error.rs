@@ -134,7 +134,7 @@ pub enum MatrixError {
 }
 
 /// A number of bytes for people.
-fn size(bytes: u128) -> String {
+pub(crate) fn size(bytes: u128) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB"];
     let mut value = bytes as f64;
     let mut unit = 0;

@@ -7,7 +7,7 @@ use super::{Matrix, MatrixError, Operands, operand_range};
 use npyz::{Deserialize, NpyFile, NpyHeader, Order, WriterBuilder};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads operands of `w` bits: int8, and int16 where `w` is above 8.
 ///
@@ -162,17 +162,45 @@ where
         .map_err(|source| MatrixError::Write { path: path.to_owned(), source })
 }
 
-/// Fills a temporary file beside the target and renames it. What is no regular file (a pipe, `/dev/null`) is written in
-/// place; behind a symbolic link it is the file it points to that is replaced.
-fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+/// Finds out, before any work is done, whether [`write`] could write to a path.
+///
+/// # Errors
+/// [`MatrixError::Write`].
+pub fn check_writable(path: &Path) -> Result<(), MatrixError> {
+    let fail = |source| MatrixError::Write { path: path.to_owned(), source };
+    match target(path).map_err(fail)? {
+        Target::InPlace(_) => Ok(()),
+        Target::Replaced(_, directory) => tempfile::tempfile_in(directory).map(drop).map_err(fail),
+    }
+}
+
+/// Where a file goes.
+enum Target {
+    /// What is no regular file (a pipe, `/dev/null`) is written in place.
+    InPlace(PathBuf),
+    /// The path to replace, and its directory. Behind a symbolic link it is the file it points to.
+    Replaced(PathBuf, PathBuf),
+}
+
+fn target(path: &Path) -> io::Result<Target> {
     let target = if path.exists() { path.canonicalize()? } else { path.to_owned() };
     if target.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
     if target.exists() && !target.is_file() {
-        return fill(&mut File::options().write(true).open(target)?);
+        return Ok(Target::InPlace(target));
     }
     let directory = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = directory.to_owned();
+    Ok(Target::Replaced(target, directory))
+}
+
+/// Fills a temporary file beside the target and renames it.
+fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let (target, directory) = match target(path)? {
+        Target::InPlace(target) => return fill(&mut File::options().write(true).open(target)?),
+        Target::Replaced(target, directory) => (target, directory),
+    };
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {

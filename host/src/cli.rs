@@ -1,0 +1,79 @@
+//! The program: one file a subcommand.
+//!
+//! Results go to standard output, progress and errors to standard error.
+
+mod arguments;
+pub mod info;
+mod output;
+mod progress;
+pub mod report;
+pub mod run;
+pub mod selftest;
+
+pub use arguments::{DesignArgs, Format, LinkArgs, Size};
+
+use crate::error::{Error, exit};
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Streams matrices through a systolic array on an FPGA, or through its simulation, and checks every result.
+#[derive(Debug, Parser)]
+#[command(name = "systole", version, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Shown below the help text.
+const EXIT_CODES: &str = "Exit codes: 0 all equal · 1 results differ or a fault went undetected · 2 arguments or \
+                          files · 3 board or link · 130 interrupted";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Multiply two matrices and check every element, step and edge.
+    Run(run::RunArgs),
+    /// Show the identity of the linked design.
+    Info(info::InfoArgs),
+    /// Inject every fault and show that each is detected.
+    Selftest(selftest::SelftestArgs),
+}
+
+/// Runs the program with these arguments; gives its exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help goes to standard output, where a reader that closes it is no failure.
+            let _closed = error.print();
+            return if error.use_stderr() { exit::INPUT } else { exit::OK };
+        }
+    };
+    match watch_for_interrupt().and_then(|cancel| command(cli.command, &cancel)) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("systole: {error:#}");
+            // What no library error explains is about the arguments or this machine.
+            error.downcast_ref().map_or(exit::INPUT, Error::exit_code)
+        }
+    }
+}
+
+fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
+    match command {
+        Command::Run(arguments) => run::main(&arguments, cancel),
+        Command::Info(arguments) => info::main(&arguments, cancel),
+        Command::Selftest(arguments) => selftest::main(&arguments, cancel),
+    }
+}
+
+/// A flag that Ctrl-C sets, so that whatever runs can end in order.
+fn watch_for_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&cancel);
+    match ctrlc::set_handler(move || seen.store(true, Ordering::Relaxed)) {
+        Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(cancel),
+        Err(error) => Err(anyhow::Error::new(error).context("Ctrl-C cannot be watched for")),
+    }
+}

@@ -1,0 +1,62 @@
+//! Writing reports.
+
+use crate::error::Error;
+use serde::Serialize;
+use std::io::{ErrorKind, Write};
+
+/// Writes to standard output. A reader that has seen enough and closed it is no error.
+///
+/// # Errors
+/// [`Error::Report`] for anything else, such as a full disk.
+pub(super) fn print(text: &str) -> Result<(), Error> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Report(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes one JSON object and a newline.
+///
+/// # Errors
+/// As [`print`].
+pub(super) fn print_json(value: &impl Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Error::Report(error.into()))?;
+    print(&(text + "\n"))
+}
+
+/// A time for people, from seconds.
+pub(super) fn time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.2} s"),
+        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.1} µs", s * 1e6),
+    }
+}
+
+/// A count for people: digits in groups of three.
+pub(super) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap_or_default())
+        .collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!((count(0), count(999), count(1000)), ("0".into(), "999".into(), "1,000".into()));
+        assert_eq!(count(12_345_678), "12,345,678");
+        assert_eq!(
+            (time(2.5), time(0.0125), time(2e-6)),
+            ("2.50 s".into(), "12.50 ms".into(), "2.0 µs".into())
+        );
+    }
+}

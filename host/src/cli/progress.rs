@@ -1,0 +1,36 @@
+//! The progress bar.
+
+use crate::product::Watcher;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A bar on standard error, when that is a terminal; nothing otherwise.
+pub(super) struct Bar {
+    bar: ProgressBar,
+}
+
+impl Bar {
+    pub(super) fn new() -> Self {
+        let bar = ProgressBar::new(0);
+        // The template is a constant; were it wrong, the library's own would do.
+        if let Ok(style) = ProgressStyle::with_template("{msg:9} {bar:40} {pos}/{len} jobs, {eta} left") {
+            bar.set_style(style);
+        }
+        Self { bar }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Watcher for Bar {
+    fn progress(&mut self, stage: &'static str, done: u64, total: u64) {
+        if self.bar.message() != stage {
+            self.bar.set_message(stage);
+            self.bar.reset_eta();
+        }
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+}

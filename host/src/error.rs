@@ -1,0 +1,79 @@
+//! Everything that can stop a command, and the exit code it ends with.
+
+use crate::matrix::MatrixError;
+use crate::session::SessionError;
+use crate::software::SoftwareError;
+use systole_hdl::parameters::ParameterError;
+use thiserror::Error;
+
+/// Exit codes of the program.
+pub mod exit {
+    /// Everything equal.
+    pub const OK: u8 = 0;
+    /// Results differ, or an injected fault went undetected.
+    pub const DIFFERENT: u8 = 1;
+    /// Arguments, input files or output files.
+    pub const INPUT: u8 = 2;
+    /// Board or link.
+    pub const LINK: u8 = 3;
+    /// Ctrl-C.
+    pub const INTERRUPTED: u8 = 130;
+}
+
+/// Why a command stopped.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A design that cannot be built.
+    #[error("{0}")]
+    Parameter(#[from] ParameterError),
+    /// A matrix or its file.
+    #[error(transparent)]
+    Matrix(#[from] MatrixError),
+    /// Shapes that do not multiply.
+    #[error("A is {a_rows}×{a_columns} and B is {b_rows}×{b_columns}: A needs as many columns as B has rows")]
+    Shapes {
+        /// Rows of A.
+        a_rows: usize,
+        /// Columns of A.
+        a_columns: usize,
+        /// Rows of B.
+        b_rows: usize,
+        /// Columns of B.
+        b_columns: usize,
+    },
+    /// A product that would not fit the memory.
+    #[error(
+        "{shape} would take {needed} of memory, above the limit of {limit}; raise --memory-limit or split it"
+    )]
+    Memory {
+        /// The product.
+        shape: String,
+        /// Memory it needs, for people.
+        needed: String,
+        /// Memory it may take, for people.
+        limit: String,
+    },
+    /// Arguments that do not go together.
+    #[error("{0}")]
+    Arguments(String),
+    /// Board or link.
+    #[error("{0}")]
+    Session(#[from] SessionError),
+    /// The software backend refused a job.
+    #[error("the software backend refused a job: {0}")]
+    Software(#[from] SoftwareError),
+    /// The report could not be written.
+    #[error("cannot write the report: {0}")]
+    Report(std::io::Error),
+}
+
+impl Error {
+    /// The exit code that tells a script what kind of error it was.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Session(SessionError::Interrupted) => exit::INTERRUPTED,
+            Self::Session(_) | Self::Software(_) => exit::LINK,
+            _ => exit::INPUT,
+        }
+    }
+}

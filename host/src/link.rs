@@ -1,0 +1,108 @@
+//! Links: byte pipes to a board or to what stands for one.
+
+pub mod software;
+
+use crate::software::SoftwareError;
+use std::collections::VecDeque;
+use std::fmt;
+use thiserror::Error;
+
+/// How real a result is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// The software backend behind a model of the wire.
+    Software,
+    /// The gateware, simulated in rust-hdl.
+    RustHdl,
+}
+
+impl Level {
+    /// The name, as in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Software => "software",
+            Self::RustHdl => "rust-hdl",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a link is of no more use.
+#[derive(Debug, Error)]
+pub enum LinkError {
+    /// The other end is gone.
+    #[error("the link was closed by the other end; check the cable and start again")]
+    Closed,
+    /// The model behind the link cannot do what the wire allows.
+    #[error("the simulated board failed: {0}")]
+    Model(#[from] SoftwareError),
+}
+
+/// The time by which a link's deadlines are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeBase {
+    /// What [`Link::now`] counts.
+    pub unit: Unit,
+    /// Time of one byte on the wire, in units.
+    pub byte: u64,
+    /// Time that bytes may spend between the ends, in units.
+    pub latency: u64,
+}
+
+/// What a link's time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Clock cycles of a simulation that the host drives: a slow machine misses no deadline.
+    Cycles,
+    /// Nanoseconds of wall time.
+    Nanoseconds,
+}
+
+impl TimeBase {
+    /// Units that a number of the board's clock cycles take, at `clock_hz`.
+    pub fn of_cycles(&self, cycles: u64, clock_hz: u32) -> u64 {
+        match self.unit {
+            Unit::Cycles => cycles,
+            Unit::Nanoseconds => {
+                let nanoseconds = u128::from(cycles) * 1_000_000_000 / u128::from(clock_hz.max(1));
+                u64::try_from(nanoseconds).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    /// A time for people.
+    pub fn text(&self, time: u64) -> String {
+        match self.unit {
+            Unit::Cycles => format!("{time} cycles"),
+            Unit::Nanoseconds => format!("{:.3} s", time as f64 / 1e9),
+        }
+    }
+}
+
+/// A byte pipe in both directions.
+pub trait Link {
+    /// How real the other end is.
+    fn level(&self) -> Level;
+
+    /// Moves bytes: takes some from the front of `to_board`, appends what has arrived to `from_board`.
+    ///
+    /// Returns as soon as something has arrived, else after a short while.
+    ///
+    /// # Errors
+    /// [`LinkError`] when the link is of no more use.
+    fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError>;
+
+    /// The time that deadlines are measured in.
+    fn time(&self) -> TimeBase;
+
+    /// Time since the link was made.
+    fn now(&self) -> u64;
+
+    /// Clock cycles of the gateware since the link was made; `None` where nobody counts them.
+    fn cycles(&self) -> Option<u64>;
+}
