@@ -2,10 +2,14 @@
 //! fault now and then.
 
 mod array;
+mod job;
 mod uart;
+mod wrapper;
 
 pub use array::{grid, pe};
+pub use job::{collector, feeder, injector, operand_memory, result_buffer};
 pub use uart::{uart_rx, uart_tx};
+pub use wrapper::wrapper;
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

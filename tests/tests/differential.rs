@@ -24,6 +24,15 @@ const BLOCKS: &[Rule<()>] = &[
     rule("grid_of_1", |()| hold_grids(1, 3_000)),
     rule("grid_of_2", |()| hold_grids(2, 4_000)),
     rule("grid_of_3", |()| hold_grids(3, 4_000)),
+    rule("operand_memory", |()| {
+        hold(stimulus::operand_memory(&small(3), 4), 3_000);
+        hold(stimulus::operand_memory(&small(1), 1), 1_000);
+    }),
+    rule("feeder", |()| on_small(stimulus::feeder, 6_000)),
+    rule("collector", |()| on_small(stimulus::collector, 6_000)),
+    rule("result_buffer", |()| on_small(stimulus::result_buffer, 6_000)),
+    rule("injector", |()| hold(stimulus::injector(&small(2)), 6_000)),
+    rule("wrapper", |()| on_small(stimulus::wrapper, 15_000)),
     rule("uart_rx", |()| {
         for p in uarts() {
             hold(stimulus::uart_rx(&p), 20_000);
@@ -55,6 +64,18 @@ fn array_parameters(n: u32) -> [Parameters; 4] {
         Parameters { w: 16, aw: 48, k_max: 5, job_bits: 8, ..d.clone() },
         Parameters { w: 5, aw: 19, k_max: 16, job_bits: 3, ..d },
     ]
+}
+
+/// A design whose jobs are over soon and whose banks end soon. Where N is even its widths are other than the default.
+fn small(n: u32) -> Parameters {
+    let d = Parameters { n, k_max: 6, a_depth: 8, b_depth: 16, ..Parameters::default() };
+    if n.is_multiple_of(2) { Parameters { w: 5, aw: 17, k_max: 8, job_bits: 3, ..d } } else { d }
+}
+
+fn on_small<B: Clocked>(case: fn(&Parameters) -> Case<B>, cycles: u64) {
+    for n in 1..=3 {
+        hold(case(&small(n)), cycles);
+    }
 }
 
 /// The fewest clocks a bit, and enough for a majority of samples.
