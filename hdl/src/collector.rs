@@ -8,7 +8,7 @@ use crate::block;
 use crate::parameters::Parameters;
 use crate::pe::KIND_BITS;
 use crate::signal::{Param, Reg, Wire};
-use crate::types::{Clk, Width, Word};
+use crate::types::{Width, Word};
 use crate::wire::ErrorKind;
 use rust_hdl::prelude::*;
 
@@ -30,7 +30,7 @@ block! {
     /// edge on, then `close` for one edge with the error.
     pub struct Collector {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Stops collecting.
         pub reset: Wire<In, bool>,
         /// Collects, from the next edge on.

@@ -9,7 +9,7 @@ use crate::block;
 use crate::lane::{Lane, LaneWidths};
 use crate::parameters::Parameters;
 use crate::signal::{Param, Wire};
-use crate::types::{Clk, Token, TokenShape, Width, Word};
+use crate::types::{Token, TokenShape, Width, Word};
 use rust_hdl::prelude::*;
 
 block! {
@@ -17,7 +17,7 @@ block! {
     /// from then on every advancing edge moves all lanes by one term. Faults strike what lane 0 presents.
     pub struct Feeder {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Leaves no lane with a token.
         pub reset: Wire<In, bool>,
         /// Starts over at the first term.

@@ -4,7 +4,7 @@ use crate::block;
 use crate::parameters::Parameters;
 use crate::pe::{KIND_BITS, Pe};
 use crate::signal::Wire;
-use crate::types::{Clk, Token, TokenShape, Width, Word};
+use crate::types::{Token, TokenShape, Width, Word};
 use rust_hdl::prelude::*;
 
 block! {
@@ -13,7 +13,7 @@ block! {
     /// the square of N.
     pub struct Grid {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Empties every PE, above all else.
         pub reset: Wire<In, bool>,
         /// Empties every PE before a job.

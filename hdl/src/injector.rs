@@ -3,7 +3,7 @@
 use crate::block;
 use crate::parameters::Parameters;
 use crate::signal::{Param, Reg, Wire};
-use crate::types::{Clk, Width, Word};
+use crate::types::{Width, Word};
 use crate::wire::Injection;
 use rust_hdl::prelude::*;
 
@@ -14,7 +14,7 @@ block! {
     /// The injector. `arm` keeps a fault; `job_begins` moves it into the job that begins, `job_ends` drops it with that job.
     pub struct Injector {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Forgets everything.
         pub reset: Wire<In, bool>,
         /// Keeps `kind`, `at`, `length` and `never` for the next job. Not while a job runs.

@@ -2,7 +2,7 @@
 
 use crate::block;
 use crate::signal::{Reg, Wire};
-use crate::types::{Clk, Token, TokenShape, Width, Word};
+use crate::types::{Token, TokenShape, Width, Word};
 use rust_hdl::prelude::*;
 
 /// Widths of a [`Lane`].
@@ -25,7 +25,7 @@ block! {
     /// showing, and tells them the ones to show after the next edge.
     pub struct Lane {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Leaves the lane without a token, above all else.
         pub clear: Wire<In, bool>,
         /// Lets the edge take what stands at the `next` inputs; without it everything holds.

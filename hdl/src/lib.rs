@@ -1,15 +1,29 @@
 //! The gateware of Systole: an N×N systolic array behind a checked, sequenced wire.
 
+pub mod argument_map;
 pub mod codec;
 pub mod collector;
+pub mod command_fifo;
+pub mod command_reader;
+pub mod core;
+pub mod counter;
+pub mod crc;
+pub mod executor;
 pub mod feeder;
+pub mod frame_decoder;
+pub mod frame_encoder;
+pub mod frame_rules;
 pub mod grid;
 pub mod injector;
 pub mod lane;
 pub mod operand_memory;
+pub mod operand_reader;
 pub mod parameters;
 pub mod pe;
+pub mod reply_table;
 pub mod result_buffer;
+pub mod result_reader;
+pub mod rom;
 pub mod signal;
 pub mod sim;
 pub mod types;

@@ -3,14 +3,14 @@
 use crate::block;
 use crate::parameters::Parameters;
 use crate::signal::{Ram, Wire};
-use crate::types::{Clk, Width, Word};
+use crate::types::{Width, Word};
 use rust_hdl::prelude::*;
 
 block! {
     /// A bank. One operand of one lane is written an edge; every lane is read at its own address on every edge.
     pub struct OperandMemory {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Whether to write at the next edge.
         pub write_enable: Wire<In, bool>,
         /// Lane to write.

@@ -3,7 +3,7 @@
 use crate::block;
 use crate::parameters::Parameters;
 use crate::signal::{Param, Reg, Wire};
-use crate::types::{Clk, Token, TokenShape, Width, Word};
+use crate::types::{Token, TokenShape, Width, Word};
 use crate::wire::ErrorKind;
 use rust_hdl::prelude::*;
 
@@ -15,7 +15,7 @@ block! {
     /// error. Priority: reset, clear, advance.
     pub struct Pe {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Empties the PE, above all else.
         pub reset: Wire<In, bool>,
         /// Empties the PE before a job; beats `advance`.

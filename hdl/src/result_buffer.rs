@@ -6,7 +6,7 @@
 use crate::block;
 use crate::parameters::{Parameters, bits_for};
 use crate::signal::{Param, Ram, Reg, Wire};
-use crate::types::{Clk, Width, Word};
+use crate::types::{Width, Word};
 use rust_hdl::prelude::*;
 
 /// Bits of a job's status.
@@ -33,7 +33,7 @@ block! {
     /// The result buffer.
     pub struct ResultBuffer {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Forgets all jobs.
         pub reset: Wire<In, bool>,
         /// Takes `value` as the next one of the job being written.

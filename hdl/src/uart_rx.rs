@@ -3,7 +3,7 @@
 use crate::block;
 use crate::parameters::{MAJORITY_CLOCKS_PER_BIT, Parameters};
 use crate::signal::{Param, Reg, Wire};
-use crate::types::{Clk, Width, Word};
+use crate::types::{Width, Word};
 use rust_hdl::prelude::*;
 
 /// What the receiver is waiting for.
@@ -33,7 +33,7 @@ block! {
     /// Registers start at zero and the line idles high, hence the flip-flops hold "the line is low".
     pub struct UartRx {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Ends a frame in flight and drops a byte not taken; the line is sampled nevertheless.
         pub reset: Wire<In, bool>,
         /// The line, from any clock. High when idle.

@@ -3,7 +3,7 @@
 use crate::block;
 use crate::parameters::Parameters;
 use crate::signal::{Param, Reg, Wire};
-use crate::types::{Clk, Width, Word};
+use crate::types::{Width, Word};
 use rust_hdl::prelude::*;
 
 block! {
@@ -13,7 +13,7 @@ block! {
     /// edge, in reset and between bytes the line is high, and the receiver at the other end never sees a break.
     pub struct UartTx {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Lets the line go high at once, in mid-byte too.
         pub reset: Wire<In, bool>,
         /// The byte to send, while `valid`.

@@ -14,7 +14,7 @@ use crate::parameters::{Parameters, bits_for};
 use crate::pe::KIND_BITS;
 use crate::result_buffer::{ResultBuffer, STATUS_BITS};
 use crate::signal::{Param, Reg, Wire};
-use crate::types::{Clk, Width, Word};
+use crate::types::{Width, Word};
 use crate::wire::{STATUS_FIRED, STATUS_NOT_FIRED, STATUS_REFUSED};
 use rust_hdl::prelude::*;
 
@@ -40,7 +40,7 @@ block! {
     /// shows on `refused` and changes nothing else.
     pub struct Wrapper {
         /// The clock.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// Forgets job, results and fault; the banks keep their contents.
         pub reset: Wire<In, bool>,
         /// Whether to write an operand at the next edge.

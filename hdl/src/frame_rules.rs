@@ -1,0 +1,243 @@
+//! What each command may look like: its length and the ranges of its arguments, checked while its bytes pass.
+
+use crate::block;
+use crate::parameters::Parameters;
+use crate::signal::{Param, Reg, Wire};
+use crate::types::{Width, Word};
+use crate::wire::{self, Injection};
+use rust_hdl::prelude::*;
+
+/// Bits that count every body a length field can announce, its CRC, and one byte more.
+pub const BODY_BITS: u32 = 17;
+
+block! {
+    /// The tables of [`crate::wire`] as logic. Needs no copy of the body: an argument is compared with its limit byte by
+    /// byte, lowest first, and the highest byte that differs decides.
+    pub struct FrameRules {
+        /// The clock.
+        pub clock: Wire<In, Clock>,
+        /// Forgets the frame.
+        pub clear: Wire<In, bool>,
+        /// Opcode of the frame.
+        pub opcode: Wire<In, Word>,
+        /// Its length field.
+        pub length: Wire<In, Word>,
+        /// Bytes after the header so far, CRC included.
+        pub body: Wire<In, Word>,
+        /// `byte` is byte `body` of the body.
+        pub take: Wire<In, bool>,
+        /// The byte.
+        pub byte: Wire<In, Word>,
+        /// There is such an opcode.
+        pub known: Wire<Out, bool>,
+        /// An argument is out of range.
+        pub bad_argument: Wire<Out, bool>,
+        /// The length field fits the opcode, the largest frame and the bytes that came, as of the last edge.
+        pub length_fits: Wire<Out, bool>,
+        terms: Reg<Word>,
+        // The argument being read, as far as it came: beyond its limit; not zero.
+        above: Reg<bool>,
+        nonzero: Reg<bool>,
+        bad: Reg<bool>,
+        fits: Reg<bool>,
+        first: Wire<Local, bool>,
+        last: Wire<Local, bool>,
+        positive: Wire<Local, bool>,
+        limit: Wire<Local, Word>,
+        beyond: Wire<Local, bool>,
+        something: Wire<Local, bool>,
+        any_length: Wire<Local, bool>,
+        wanted: Wire<Local, Word>,
+        operand_bytes: Wire<Local, Word>,
+        hello_code: Param,
+        write_code: Param,
+        multiply_code: Param,
+        inject_code: Param,
+        status_code: Param,
+        source_code: Param,
+        sink_code: Param,
+        echo_code: Param,
+        hello_body: Param,
+        write_head: Param,
+        multiply_body: Param,
+        inject_body: Param,
+        source_body: Param,
+        crc_bytes: Param,
+        body_limit: Param,
+        term_bytes: Param,
+        injects: Param,
+        bank_limit: Param,
+        kind_limit: Param,
+        width_limit: Param,
+        any_byte: Param,
+        k_limit: Vec<Param>,
+        source_limit: Vec<Param>,
+    }
+}
+
+impl FrameRules {
+    /// The rules of a design.
+    pub fn new(p: &Parameters) -> Self {
+        let bits = Width::unsigned;
+        let byte = |value: u8| Param::new(value.into(), 8);
+        let bytes =
+            |value: u32, count: usize| value.to_le_bytes().into_iter().take(count).map(byte).collect();
+        let term_bytes = p.n * p.operand_bytes();
+        let body_limit = p.largest_frame() as usize - wire::HEADER;
+        Self {
+            clock: Wire::default(),
+            clear: Wire::default(),
+            opcode: Wire::new(bits(8)),
+            length: Wire::new(bits(16)),
+            body: Wire::new(bits(BODY_BITS)),
+            take: Wire::default(),
+            byte: Wire::new(bits(8)),
+            known: Wire::default(),
+            bad_argument: Wire::default(),
+            length_fits: Wire::default(),
+            terms: Reg::new(bits(16)),
+            above: Reg::default(),
+            nonzero: Reg::default(),
+            bad: Reg::default(),
+            fits: Reg::default(),
+            first: Wire::default(),
+            last: Wire::default(),
+            positive: Wire::default(),
+            limit: Wire::new(bits(8)),
+            beyond: Wire::default(),
+            something: Wire::default(),
+            any_length: Wire::default(),
+            wanted: Wire::new(bits(24)),
+            operand_bytes: Wire::new(bits(16 + u32::BITS - term_bytes.leading_zeros())),
+            hello_code: byte(wire::HELLO),
+            write_code: byte(wire::WRITE),
+            multiply_code: byte(wire::MULTIPLY),
+            inject_code: byte(wire::INJECT),
+            status_code: byte(wire::STATUS),
+            source_code: byte(wire::SOURCE),
+            sink_code: byte(wire::SINK),
+            echo_code: byte(wire::ECHO),
+            hello_body: byte(wire::HELLO_BODY as u8),
+            write_head: byte(wire::WRITE_HEAD as u8),
+            multiply_body: byte(wire::MULTIPLY_BODY as u8),
+            inject_body: byte(wire::INJECT_BODY as u8),
+            source_body: byte(wire::SOURCE_BODY as u8),
+            crc_bytes: byte(wire::CRC as u8),
+            body_limit: Param::new(body_limit as u64, 16),
+            term_bytes: Param::new(term_bytes.into(), 1),
+            injects: Param::new(p.injection.into(), 1),
+            bank_limit: byte(wire::BANK_B),
+            kind_limit: byte(Injection::Start.code()),
+            width_limit: byte(p.accumulator_bytes() as u8),
+            any_byte: byte(u8::MAX),
+            k_limit: bytes(p.k_limit(), 4),
+            source_limit: bytes(u32::from(u16::MAX) - wire::REPLY_HEAD as u32, 2),
+        }
+    }
+}
+
+impl Logic for FrameRules {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, terms, above, nonzero, bad, fits);
+        // The limits of the argument that the byte belongs to; an unlimited byte is an argument of its own.
+        self.limit.next = self.any_byte.val();
+        self.first.next = true;
+        self.last.next = false;
+        self.positive.next = false;
+        if self.opcode.val() == self.write_code.val() {
+            if self.body.val() == 0 {
+                self.limit.next = self.bank_limit.val();
+                self.last.next = true;
+            } else if self.body.val() == 4 {
+                self.first.next = false;
+                self.last.next = true;
+                self.positive.next = true;
+            }
+        } else if self.opcode.val() == self.multiply_code.val() {
+            for i in 0..4 {
+                if self.body.val() == (i + 6) {
+                    self.limit.next = self.k_limit[i].val();
+                }
+            }
+            if (self.body.val() == 7) | (self.body.val() == 8) {
+                self.first.next = false;
+            } else if self.body.val() == 9 {
+                self.first.next = false;
+                self.last.next = true;
+                self.positive.next = true;
+            } else if self.body.val() == 10 {
+                self.last.next = true;
+                self.positive.next = true;
+            } else if self.body.val() == 12 {
+                self.limit.next = self.width_limit.val();
+                self.last.next = true;
+                self.positive.next = true;
+            }
+        } else if self.opcode.val() == self.inject_code.val() {
+            if self.body.val() == 0 {
+                self.limit.next = self.kind_limit.val();
+                self.last.next = true;
+                self.positive.next = true;
+            }
+        } else if self.opcode.val() == self.source_code.val() {
+            if self.body.val() == 0 {
+                self.limit.next = self.source_limit[0].val();
+            } else if self.body.val() == 1 {
+                self.limit.next = self.source_limit[1].val();
+                self.first.next = false;
+                self.last.next = true;
+            }
+        }
+        self.beyond.next = self.above.q.val() & !self.first.val();
+        if self.byte.val() > self.limit.val() {
+            self.beyond.next = true;
+        } else if self.byte.val() < self.limit.val() {
+            self.beyond.next = false;
+        }
+        self.something.next = (self.nonzero.q.val() & !self.first.val()) | self.byte.val().any();
+
+        if self.take.val() {
+            self.above.d.next = self.beyond.val();
+            self.nonzero.d.next = self.something.val();
+            if self.last.val() & (self.beyond.val() | (self.positive.val() & !self.something.val())) {
+                self.bad.d.next = true;
+            }
+            if self.body.val() == 3 {
+                self.terms.d.next = self.byte.val();
+            } else if self.body.val() == 4 {
+                self.terms.d.next = self.terms.q.val() | (self.byte.val() << 8);
+            }
+        }
+        if self.clear.val() {
+            self.bad.d.next = false;
+        }
+        self.bad_argument.next = self.bad.q.val();
+
+        // The length that the opcode wants.
+        self.operand_bytes.next = self.terms.q.val() * self.term_bytes.val();
+        self.known.next = true;
+        self.any_length.next = false;
+        self.wanted.next = 0.into();
+        if self.opcode.val() == self.hello_code.val() {
+            self.wanted.next = self.hello_body.val();
+        } else if self.opcode.val() == self.write_code.val() {
+            self.wanted.next = self.operand_bytes.val() + self.write_head.val();
+        } else if self.opcode.val() == self.multiply_code.val() {
+            self.wanted.next = self.multiply_body.val();
+        } else if self.opcode.val() == self.inject_code.val() {
+            self.wanted.next = self.inject_body.val();
+            self.known.next = self.injects.val().any();
+        } else if self.opcode.val() == self.source_code.val() {
+            self.wanted.next = self.source_body.val();
+        } else if (self.opcode.val() == self.sink_code.val()) | (self.opcode.val() == self.echo_code.val()) {
+            self.any_length.next = true;
+        } else {
+            self.known.next = self.opcode.val() == self.status_code.val();
+        }
+        self.fits.d.next = (self.any_length.val() | (self.length.val() == self.wanted.val()))
+            & (self.length.val() <= self.body_limit.val())
+            & (self.body.val() == (self.length.val() + self.crc_bytes.val()));
+        self.length_fits.next = self.fits.q.val();
+    }
+}
