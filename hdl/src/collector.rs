@@ -194,3 +194,55 @@ impl Logic for Collector {
         self.error_column.next = self.first_column.q.val();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim;
+
+    /// Collects from a 2×2 grid that holds these accumulators, kinds and done bits: the values written, with the error.
+    fn collect(acc: [i64; 4], kind: [usize; 4], done: [bool; 4]) -> (Vec<i64>, (i64, i64, i64), usize) {
+        let p = Parameters { n: 2, ..Parameters::default() };
+        let mut collector = sim::power_up(Collector::new(&p));
+        collector.go.next = true;
+        let mut values = Vec::new();
+        for edges in 0..20 {
+            sim::settle(&mut collector);
+            for j in 0..2 {
+                let of = |i: usize| 2 * i + j;
+                let shown = (0..2).find(|&i| collector.row[i].val());
+                collector.acc[j].next = Word::of(shown.map_or(0, |i| acc[of(i)]));
+                collector.kind[j].next = shown.map_or(0, |i| kind[of(i)]).into();
+                collector.done[j].next = shown.is_some_and(|i| done[of(i)]);
+            }
+            if collector.write.val() {
+                values.push(collector.value.val().get());
+            }
+            if collector.close.val() {
+                let at = [&collector.error, &collector.error_row, &collector.error_column];
+                let [kind, row, column] = at.map(|wire| wire.val().get());
+                return (values, (kind, row, column), edges);
+            }
+            sim::edge(&mut collector);
+            collector.go.next = false;
+        }
+        panic!("the collector does not close within 20 edges");
+    }
+
+    #[test]
+    fn values_come_row_major_one_an_edge() {
+        let (values, error, edges) = collect([1, -2, 3, -4], [0; 4], [true; 4]);
+        assert_eq!((values, error.0), (vec![1, -2, 3, -4], 0));
+        // The edge that takes `go`, one to fetch the first row, four to copy.
+        assert_eq!(edges, 6);
+    }
+
+    #[test]
+    fn r24b_the_lowest_erring_pe_is_reported() {
+        let all = [true; 4];
+        assert_eq!(collect([0; 4], [0, 4, 1, 2], all).1, (4, 0, 1));
+        assert_eq!(collect([0; 4], [0, 0, 3, 1], all).1, (3, 1, 0));
+        assert_eq!(collect([0; 4], [0, 0, 0, 1], [true, true, true, false]).1, (1, 1, 1));
+        assert_eq!(collect([0; 4], [0, 0, 1, 0], [true, false, true, true]).1, (5, 0, 1));
+    }
+}

@@ -191,3 +191,98 @@ impl Logic for ResultBuffer {
         self.shown.next = self.ram.read_data.val();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim;
+
+    fn two_by_two() -> ResultBuffer {
+        sim::power_up(ResultBuffer::new(&Parameters { n: 2, ..Parameters::default() }))
+    }
+
+    fn write_job(buffer: &mut ResultBuffer, values: [i64; 4], status: usize) {
+        buffer.write.next = true;
+        for value in values {
+            buffer.value.next = Word::of(value);
+            sim::edge(buffer);
+        }
+        buffer.write.next = false;
+        buffer.close.next = true;
+        buffer.status.next = status.into();
+        sim::edge(buffer);
+        buffer.close.next = false;
+        sim::settle(buffer);
+    }
+
+    /// Reads a job, waiting `gap` edges before each value.
+    fn read_job(buffer: &mut ResultBuffer, gap: usize) -> (i64, Vec<i64>) {
+        for _ in 0..2 {
+            if !buffer.ready.val() {
+                sim::edge(buffer);
+            }
+        }
+        let mut values = Vec::new();
+        for _ in 0..4 {
+            for _ in 0..gap {
+                sim::edge(buffer);
+            }
+            assert!(buffer.ready.val());
+            values.push(buffer.shown.val().get());
+            buffer.advance.next = true;
+            sim::edge(buffer);
+            buffer.advance.next = false;
+        }
+        sim::settle(buffer);
+        (buffer.shown_status.val().get(), values)
+    }
+
+    #[test]
+    fn a_job_is_shown_whole_at_the_readers_pace() {
+        let mut buffer = two_by_two();
+        buffer.write.next = true;
+        for _ in 0..4 {
+            sim::edge(&mut buffer);
+            assert!(!buffer.ready.val(), "half a job is not shown");
+        }
+        buffer.reset.next = true;
+        buffer.write.next = false;
+        sim::edge(&mut buffer);
+        buffer.reset.next = false;
+        for gap in [0, 1, 3] {
+            write_job(&mut buffer, [1, -2, 3, i64::from(i32::MIN)], 0x2B);
+            assert_eq!(read_job(&mut buffer, gap), (0x2B, vec![1, -2, 3, i64::from(i32::MIN)]));
+        }
+        for _ in 0..4 {
+            sim::edge(&mut buffer);
+            assert!(!buffer.ready.val());
+        }
+    }
+
+    #[test]
+    fn the_ring_fills_and_empties_in_order() {
+        let mut buffer = two_by_two();
+        assert_eq!(buffer.slots(), 8);
+        for lap in 0..3i64 {
+            for job in 0..8i64 {
+                assert!(buffer.room.val(), "{job} jobs leave room");
+                write_job(&mut buffer, [lap, job, -lap, -job], job as usize);
+            }
+            assert!(!buffer.room.val());
+            for job in 0..8i64 {
+                let (status, values) = read_job(&mut buffer, 0);
+                assert_eq!((status, values), (job, vec![lap, job, -lap, -job]));
+                assert!(buffer.room.val());
+            }
+        }
+    }
+
+    #[test]
+    fn every_side_has_two_slots_or_more() {
+        let slots = [1, 2, 4, 7, 8, 16, 32].map(|n| {
+            let p = Parameters { n, ..Parameters::default() };
+            ResultBuffer::new(&p).slots()
+        });
+        assert_eq!(slots, [8, 8, 8, 4, 2, 2, 2]);
+    }
+}
