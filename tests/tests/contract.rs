@@ -8,27 +8,35 @@ use systole_tests::contract::verilog::Verilog;
 use systole_tests::contract::{Grid, Wrapper, rules};
 use systole_tests::level::{Level, Present, trials};
 
+/// The generated Verilog, or why it cannot run here.
+fn verilog() -> Present<Verilog> {
+    Verilog::new().map(Arc::new).map_err(|error| error.to_string())
+}
+
 /// The array alone, at each level.
-fn grids() -> Vec<(Level, Present<dyn Grid>)> {
+fn grids(verilog: &Present<Verilog>) -> Vec<(Level, Present<dyn Grid>)> {
     vec![
         (Level::Software, Ok(Arc::new(Software))),
         (Level::RustHdl, Ok(Arc::new(RustHdl))),
-        (
-            Level::Verilog,
-            Verilog::new().map(|level| Arc::new(level) as Arc<dyn Grid>).map_err(|e| e.to_string()),
-        ),
+        (Level::Verilog, verilog.clone().map(|level| level as Arc<dyn Grid>)),
     ]
 }
 
 /// The array with its wrapper, at each level.
-fn wrappers() -> Vec<(Level, Present<dyn Wrapper>)> {
-    vec![(Level::Software, Ok(Arc::new(Software))), (Level::RustHdl, Ok(Arc::new(RustHdl)))]
+fn wrappers(verilog: &Present<Verilog>) -> Vec<(Level, Present<dyn Wrapper>)> {
+    vec![
+        (Level::Software, Ok(Arc::new(Software))),
+        (Level::RustHdl, Ok(Arc::new(RustHdl))),
+        (Level::Verilog, verilog.clone().map(|level| level as Arc<dyn Wrapper>)),
+    ]
 }
 
 fn main() -> ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
-    let grids = grids().into_iter().flat_map(|(level, grid)| trials(&rules::grid(), level, &grid));
-    let wrappers =
-        wrappers().into_iter().flat_map(|(level, wrapper)| trials(&rules::wrapper(), level, &wrapper));
+    let verilog = verilog();
+    let grids = grids(&verilog).into_iter().flat_map(|(level, grid)| trials(&rules::grid(), level, &grid));
+    let wrappers = wrappers(&verilog)
+        .into_iter()
+        .flat_map(|(level, wrapper)| trials(&rules::wrapper(), level, &wrapper));
     libtest_mimic::run(&arguments, grids.chain(wrappers).collect()).exit_code()
 }

@@ -4,6 +4,7 @@
 //! injections). Rules are named after the contract's.
 
 pub mod feed;
+pub mod pins;
 pub mod rules;
 pub mod rust_hdl;
 pub mod software;

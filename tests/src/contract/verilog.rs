@@ -1,21 +1,23 @@
 //! The contract's traits on the generated Verilog, under Icarus.
 
-use super::{Edge, Grid, LevelError, PeState, Token};
+use super::pins::{self, Pins};
+use super::{Answer, Edge, Grid, Job, LevelError, PeState, Phase, Token, Wrapper};
 use crate::level::Level;
-use crate::verilog::{BenchError, Design, Edit, Engine, Port, Reading, Tap};
+use crate::verilog::{BenchError, Design, Edit, Engine, Port, Reading, Run, Tap};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use systole_hdl::parameters::Parameters;
 use systole_hdl::pe::KIND_BITS;
-use systole_hdl::types::{TokenShape, Value};
+use systole_hdl::types::{TokenShape, Value, Word};
 use systole_hdl::wire::ErrorKind;
-use systole_hdl::{grid, sim, types};
+use systole_hdl::{grid, sim, types, wrapper};
 
 /// Generated Verilog in Icarus. Every design is compiled once, whatever the number of runs.
 #[derive(Debug, Default)]
 pub struct Verilog {
     edit: Option<Edit>,
     grids: Designs,
+    wrappers: Designs,
 }
 
 /// Compiled designs by their parameters.
@@ -159,5 +161,91 @@ impl Grid for Verilog {
             after.push(states(parameters, &design, &reading)?);
         }
         Ok(after)
+    }
+}
+
+impl Wrapper for Verilog {
+    fn level(&self) -> Level {
+        Level::Verilog
+    }
+
+    fn run(&self, parameters: &Parameters, jobs: &[Job]) -> Result<Vec<Answer>, LevelError> {
+        parameters.check()?;
+        // Never evaluated: it holds the values of the pins.
+        let pins = sim::power_up(wrapper::Wrapper::new(parameters));
+        let phase = Port { name: "phase".to_owned(), bits: PHASE_BITS, signed: false };
+        let taps = vec![Tap { path: "phase.q".to_owned(), port: phase }];
+        let design = self.design(&self.wrappers, parameters, |edit| {
+            Design::of("wrapper", &pins, Engine::Icarus, taps, edit)
+        })?;
+        let run = design.start()?;
+        pins::run(Piped { pins, design, run, phase: Phase::Idle }, parameters, jobs)
+    }
+}
+
+/// Width of the wrapper's state register.
+const PHASE_BITS: usize = 3;
+
+/// The wrapper's states, in the order of their codes.
+const PHASES: [Phase; 5] = [Phase::Idle, Phase::Clear, Phase::Stream, Phase::Drain, Phase::Collect];
+
+/// A wrapper in a simulator's process.
+struct Piped {
+    pins: wrapper::Wrapper,
+    design: Arc<Design>,
+    run: Run,
+    phase: Phase,
+}
+
+impl Piped {
+    /// Lets the pins show what was read, the tap behind the outputs.
+    fn show(&mut self, values: &[Option<u64>]) -> Result<(), LevelError> {
+        for (port, value) in self.design.ports.outputs.iter().zip(values) {
+            let unknown = || LevelError::Broken(format!("wrapper: {} has an unknown bit", port.name));
+            let bits = value.ok_or_else(unknown)?;
+            let (flag, word) = (bits == 1, Word::of(port.number(bits)));
+            let pins = &mut self.pins;
+            match port.name.as_str() {
+                "ready" => pins.ready.next = flag,
+                "busy" => pins.busy.next = flag,
+                "refused" => pins.refused.next = flag,
+                "overrun" => pins.overrun.next = flag,
+                "finished" => pins.finished.next = flag,
+                "finished_job" => pins.finished_job.next = word,
+                "steps" => pins.steps.next = word,
+                "edges" => pins.edges.next = word,
+                "error" => pins.error.next = word,
+                "error_row" => pins.error_row.next = word,
+                "error_column" => pins.error_column.next = word,
+                "result_ready" => pins.result_ready.next = flag,
+                "result_status" => pins.result_status.next = word,
+                "result" => pins.result.next = word,
+                other => return Err(LevelError::Broken(format!("the wrapper has an output {other}"))),
+            }
+        }
+        let code = values.last().copied().flatten();
+        let phase = code.and_then(|code| PHASES.get(code as usize)).copied();
+        self.phase = phase.ok_or_else(|| LevelError::Broken(format!("{code:?} is no phase")))?;
+        Ok(())
+    }
+}
+
+impl Pins for Piped {
+    fn pins(&mut self) -> &mut wrapper::Wrapper {
+        &mut self.pins
+    }
+
+    fn settle(&mut self) -> Result<(), LevelError> {
+        let values = self.run.settle(&self.design.ports.driven(&self.pins))?;
+        self.show(&values)
+    }
+
+    fn edge(&mut self) -> Result<(), LevelError> {
+        let reading = self.run.edge(&self.design.ports.driven(&self.pins))?;
+        self.show(&reading.after)
+    }
+
+    fn phase(&self) -> Phase {
+        self.phase
     }
 }

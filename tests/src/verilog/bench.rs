@@ -1,5 +1,5 @@
-//! The test bench: reads a line of inputs, takes an edge, prints the outputs before and after it, until there is no more
-//! input.
+//! The test bench: reads a line of inputs, takes an edge if the line asks for it, prints the outputs before and after,
+//! until there is no more input.
 
 use super::ports::{Port, Ports};
 
@@ -13,7 +13,7 @@ pub struct Tap {
 }
 
 /// A test bench for a module. Its own names start with `bench`, which no port's does. Each side of a line has the ports one after another in whole hexadecimal digits, then the
-/// taps.
+/// taps. A line of inputs starts with one digit more, 1 to take an edge or 0 to settle only.
 pub fn bench(module: &str, ports: &Ports, taps: &[Tap]) -> String {
     let range = |port: &Port| format!("[{}:0]", port.bits - 1);
     let (mut wires, mut connections) = (String::new(), vec![".clock(clock)".to_owned()]);
@@ -47,7 +47,7 @@ pub fn bench(module: &str, ports: &Ports, taps: &[Tap]) -> String {
         bench_read = $fscanf(32'h8000_0000, \"%h\", bench_in);
         while (bench_read == 1) begin
             #1 bench_before = bench_out;
-            clock = 1;
+            clock = bench_in[{edge}];
             #1 $display(\"%h %h\", bench_before, bench_out);
             $fflush;
             clock = 0;
@@ -57,7 +57,8 @@ pub fn bench(module: &str, ports: &Ports, taps: &[Tap]) -> String {
     end
 endmodule
 ",
-        in_high = 4 * total - 1,
+        in_high = 4 * total + 3,
+        edge = 4 * total,
         out_high = 4 * digits - 1,
         connections = connections.join(", "),
         shown = shown.join(", "),

@@ -56,7 +56,7 @@ impl Run {
         let (sender, lines) = channel();
         // Ends with the process, whose death closes the pipe.
         thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let line: usize = design.ports.inputs.iter().map(Port::digits).sum::<usize>() + 1;
+        let line: usize = design.ports.inputs.iter().map(Port::digits).sum::<usize>() + 2;
         let window = (UNANSWERED / line).max(1) as u64;
         Ok(Self { design: Arc::clone(design), child, input, lines, window, sent: 0, received: 0 })
     }
@@ -80,10 +80,14 @@ impl Run {
     /// With more than [`Self::window`] edges unanswered, or another number of inputs than the design has: a mistake in
     /// the test.
     pub fn send(&mut self, inputs: &[u64]) -> Result<(), BenchError> {
+        self.write('1', inputs)
+    }
+
+    fn write(&mut self, command: char, inputs: &[u64]) -> Result<(), BenchError> {
         assert!(self.unanswered() < self.window, "receive before sending more than {}", self.window);
         let ports = &self.design.ports.inputs;
         assert_eq!(inputs.len(), ports.len(), "{}: inputs", self.design.name);
-        let mut line = String::new();
+        let mut line = String::from(command);
         for (port, value) in ports.iter().zip(inputs) {
             line += &format!("{value:0width$x}", width = port.digits());
         }
@@ -119,6 +123,15 @@ impl Run {
         };
         self.received += 1;
         Ok(Reading { before, after })
+    }
+
+    /// The outputs, then the taps, with these inputs settled and no edge taken. Everything sent must have been received.
+    ///
+    /// # Errors
+    /// Those of [`Self::receive`].
+    pub fn settle(&mut self, inputs: &[u64]) -> Result<Vec<Option<u64>>, BenchError> {
+        self.write('0', inputs)?;
+        Ok(self.receive()?.after)
     }
 
     /// One edge: what [`Self::send`] and [`Self::receive`] do.
