@@ -17,7 +17,7 @@ block! {
         /// Which byte of its body.
         pub index: Wire<In, Word>,
         /// The byte.
-        pub byte: Wire<In, Word>,
+        pub data: Wire<In, Word>,
         /// The byte, moved to its place in the register.
         pub placed: Wire<Out, Word>,
         /// It belongs to `first`.
@@ -28,8 +28,8 @@ block! {
         pub to_third: Wire<Out, bool>,
         /// It belongs to `terms`.
         pub to_terms: Wire<Out, bool>,
-        /// It is `small`.
-        pub to_small: Wire<Out, bool>,
+        /// It is `choice`.
+        pub to_choice: Wire<Out, bool>,
         /// It is `count`.
         pub to_count: Wire<Out, bool>,
         /// It is `tag`.
@@ -56,13 +56,13 @@ impl ArgumentMap {
             clock: Wire::default(),
             opcode: Wire::new(Width::unsigned(8)),
             index: Wire::new(Width::unsigned(8)),
-            byte: Wire::new(Width::unsigned(8)),
+            data: Wire::new(Width::unsigned(8)),
             placed: Wire::new(Width::unsigned(32)),
             to_first: Wire::default(),
             to_second: Wire::default(),
             to_third: Wire::default(),
             to_terms: Wire::default(),
-            to_small: Wire::default(),
+            to_choice: Wire::default(),
             to_count: Wire::default(),
             to_tag: Wire::default(),
             last: Wire::default(),
@@ -92,14 +92,14 @@ impl Logic for ArgumentMap {
         self.to_second.next = false;
         self.to_third.next = false;
         self.to_terms.next = false;
-        self.to_small.next = false;
+        self.to_choice.next = false;
         self.to_count.next = false;
         self.to_tag.next = false;
         self.place.next = self.index.val();
         if self.opcode.val() == self.write_code.val() {
             // bank u8, address u16, k_len u16
             self.place.next = (self.index.val() + 1) & 1;
-            self.to_small.next = self.index.val() == 0;
+            self.to_choice.next = self.index.val() == 0;
             self.to_first.next = (self.index.val() == 1) | (self.index.val() == 2);
             self.to_terms.next = (self.index.val() == 3) | (self.index.val() == 4);
             self.body.next = self.write_head.val();
@@ -117,12 +117,12 @@ impl Logic for ArgumentMap {
             }
             self.to_count.next = self.index.val() == 10;
             self.to_tag.next = self.index.val() == 11;
-            self.to_small.next = self.index.val() == 12;
+            self.to_choice.next = self.index.val() == 12;
             self.body.next = self.multiply_body.val();
         } else if self.opcode.val() == self.inject_code.val() {
             // kind u8, step u32, length u32
             self.place.next = self.index.val() + 3;
-            self.to_small.next = self.index.val() == 0;
+            self.to_choice.next = self.index.val() == 0;
             for i in 1..5 {
                 if self.index.val() == i {
                     self.to_first.next = true;
@@ -140,10 +140,10 @@ impl Logic for ArgumentMap {
             self.body.next = self.source_body.val();
         }
         self.last.next = (self.index.val() + 1) == self.body.val();
-        self.placed.next = self.byte.val();
+        self.placed.next = self.data.val();
         for i in 1..4 {
             if self.place.val() == i {
-                self.placed.next = self.byte.val() << (8 * i);
+                self.placed.next = self.data.val() << (8 * i);
             }
         }
     }
@@ -158,7 +158,7 @@ mod tests {
     fn table(opcode: u8, length: usize) -> Vec<String> {
         let mut map = sim::power_up(ArgumentMap::new());
         map.opcode.next = usize::from(opcode).into();
-        map.byte.next = 0xA5usize.into();
+        map.data.next = 0xA5usize.into();
         let mut rows = Vec::new();
         for index in 0..length {
             map.index.next = index.into();
@@ -168,7 +168,7 @@ mod tests {
                 ("second", map.to_second.val()),
                 ("third", map.to_third.val()),
                 ("terms", map.to_terms.val()),
-                ("small", map.to_small.val()),
+                ("choice", map.to_choice.val()),
                 ("count", map.to_count.val()),
                 ("tag", map.to_tag.val()),
             ];
@@ -185,12 +185,12 @@ mod tests {
     fn every_argument_goes_where_the_tables_of_the_wire_say() {
         assert_eq!(
             table(wire::WRITE, 5),
-            ["small1", "first0", "first1", "terms0", "terms1"].map(String::from)
+            ["choice1", "first0", "first1", "terms0", "terms1"].map(String::from)
         );
         let multiply =
-            "first0 first1 second0 second1 third0 third1 terms0 terms1 terms2 terms3 count0 tag1 small0";
+            "first0 first1 second0 second1 third0 third1 terms0 terms1 terms2 terms3 count0 tag1 choice0";
         assert_eq!(table(wire::MULTIPLY, 13).join(" "), multiply);
-        let inject = "small3 first0 first1 first2 first3 second0 second1 second2 second3";
+        let inject = "choice3 first0 first1 first2 first3 second0 second1 second2 second3";
         assert_eq!(table(wire::INJECT, 9).join(" "), inject);
         assert_eq!(table(wire::SOURCE, 2).join(" "), "first0 first1");
     }

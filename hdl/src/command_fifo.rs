@@ -14,20 +14,20 @@ block! {
         pub clock: Wire<In, Clock>,
         /// Empties it, above all else.
         pub reset: Wire<In, bool>,
-        /// Adds `data` behind what is there; ignored when full.
+        /// Adds `write_data` behind what is there; ignored when full.
         pub write: Wire<In, bool>,
         /// The byte to add.
-        pub data: Wire<In, Word>,
+        pub write_data: Wire<In, Word>,
         /// Gives all that was written to the reader. Not together with `write`.
         pub commit: Wire<In, bool>,
         /// Throws away what was written since the last commit. Not together with `write`.
         pub rollback: Wire<In, bool>,
         /// There is no room for another byte.
         pub full: Wire<Out, bool>,
-        /// Whether `byte` is the next committed byte.
+        /// Whether `read_data` is the next committed byte.
         pub valid: Wire<Out, bool>,
         /// The byte that is read.
-        pub byte: Wire<Out, Word>,
+        pub read_data: Wire<Out, Word>,
         /// Goes on to the next byte; only when `valid`.
         pub take: Wire<In, bool>,
         /// Nothing committed is left.
@@ -53,12 +53,12 @@ impl CommandFifo {
             clock: Wire::default(),
             reset: Wire::default(),
             write: Wire::default(),
-            data: Wire::new(byte),
+            write_data: Wire::new(byte),
             commit: Wire::default(),
             rollback: Wire::default(),
             full: Wire::default(),
             valid: Wire::default(),
-            byte: Wire::new(byte),
+            read_data: Wire::new(byte),
             take: Wire::default(),
             empty: Wire::default(),
             ram: Ram::new(address_bits, byte),
@@ -85,7 +85,7 @@ impl Logic for CommandFifo {
         }
         self.ram.read_address.next = self.next_tail.val();
         self.ram.write_address.next = self.head.q.val();
-        self.ram.write_data.next = self.data.val();
+        self.ram.write_data.next = self.write_data.val();
         self.ram.write_enable.next = self.write.val() & !self.no_room.val();
         if self.write.val() & !self.no_room.val() {
             self.head.d.next = self.head.q.val() + 1;
@@ -106,7 +106,7 @@ impl Logic for CommandFifo {
         }
         self.full.next = self.no_room.val();
         self.valid.next = self.shown.q.val();
-        self.byte.next = self.ram.read_data.val();
+        self.read_data.next = self.ram.read_data.val();
         self.empty.next = self.committed.q.val() == self.tail.q.val();
     }
 }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn write(fifo: &mut CommandFifo, byte: u8) {
-        fifo.data.next = usize::from(byte).into();
+        fifo.write_data.next = usize::from(byte).into();
         pulse(fifo, |f, on| f.write.next = on);
     }
 
@@ -145,7 +145,7 @@ mod tests {
         assert!(!fifo.empty.val());
         for byte in 7..=8 {
             assert!(fifo.valid.val());
-            assert_eq!(fifo.byte.val().get(), byte);
+            assert_eq!(fifo.read_data.val().get(), byte);
             pulse(&mut fifo, |f, on| f.take.next = on);
         }
         assert!(!fifo.valid.val() && fifo.empty.val());
@@ -163,7 +163,7 @@ mod tests {
         pulse(&mut fifo, |f, on| f.commit.next = on);
         sim::edge(&mut fifo);
         for byte in 0..64 {
-            assert_eq!((fifo.valid.val(), fifo.byte.val().get()), (true, byte));
+            assert_eq!((fifo.valid.val(), fifo.read_data.val().get()), (true, byte));
             pulse(&mut fifo, |f, on| f.take.next = on);
             assert!(!fifo.full.val());
         }
@@ -200,12 +200,12 @@ mod tests {
             assert_eq!(fifo.empty.val(), queue.is_empty(), "cycle {cycle}");
             filled += u32::from(full);
             drained += u32::from(queue.is_empty());
-            fifo.data.next = ((dice >> 8 & 0xFF) as usize).into();
+            fifo.write_data.next = ((dice >> 8 & 0xFF) as usize).into();
             fifo.write.next = writing;
             fifo.commit.next = !writing && dice / 64 % 4 < 2;
             fifo.rollback.next = !writing && dice / 64 % 4 == 2;
             fifo.take.next = taking;
-            let byte = fifo.byte.val().get();
+            let byte = fifo.read_data.val().get();
             sim::edge(&mut fifo);
             if taking {
                 assert_eq!(queue.pop_front(), Some(byte), "cycle {cycle}");

@@ -37,10 +37,10 @@ block! {
         pub reset: Wire<In, bool>,
         /// Begins no further command.
         pub hold: Wire<In, bool>,
-        /// Whether `byte` is the next byte in the FIFO.
+        /// Whether `data` is the next byte in the FIFO.
         pub valid: Wire<In, bool>,
         /// The byte.
-        pub byte: Wire<In, Word>,
+        pub data: Wire<In, Word>,
         /// Goes on to the next byte.
         pub take: Wire<Out, bool>,
         /// The command is finished.
@@ -68,7 +68,7 @@ block! {
         /// MULTIPLY: job.
         pub tag: Wire<Out, Word>,
         /// WRITE: bank. MULTIPLY: result_bytes. INJECT: kind.
-        pub small: Wire<Out, Word>,
+        pub choice: Wire<Out, Word>,
         /// INJECT: step or length is beyond what is counted.
         pub never: Wire<Out, bool>,
         /// Which byte of a command comes next.
@@ -84,7 +84,7 @@ block! {
         terms_kept: Reg<Word>,
         count_kept: Reg<Word>,
         tag_kept: Reg<Word>,
-        small_kept: Reg<Word>,
+        choice_kept: Reg<Word>,
         beyond: Reg<bool>,
         write_code: Param,
         multiply_code: Param,
@@ -105,7 +105,7 @@ impl CommandReader {
             reset: Wire::default(),
             hold: Wire::default(),
             valid: Wire::default(),
-            byte: Wire::new(bits(8)),
+            data: Wire::new(bits(8)),
             take: Wire::default(),
             done: Wire::default(),
             loaded: Wire::default(),
@@ -119,7 +119,7 @@ impl CommandReader {
             terms: Wire::new(bits(SUM_BITS)),
             count: Wire::new(bits(8)),
             tag: Wire::new(bits(p.job_bits)),
-            small: Wire::new(bits(3)),
+            choice: Wire::new(bits(3)),
             never: Wire::default(),
             reading: Reg::default(),
             map: ArgumentMap::new(),
@@ -133,7 +133,7 @@ impl CommandReader {
             terms_kept: Reg::new(bits(SUM_BITS)),
             count_kept: Reg::new(bits(8)),
             tag_kept: Reg::new(bits(p.job_bits)),
-            small_kept: Reg::new(bits(3)),
+            choice_kept: Reg::new(bits(3)),
             beyond: Reg::default(),
             write_code: byte(wire::WRITE),
             multiply_code: byte(wire::MULTIPLY),
@@ -148,11 +148,11 @@ impl Logic for CommandReader {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, reading, code, command_seq, body, index, first_kept, second_kept, third_kept);
-        dff_setup!(self, clock, terms_kept, count_kept, tag_kept, small_kept, beyond);
+        dff_setup!(self, clock, terms_kept, count_kept, tag_kept, choice_kept, beyond);
         clock!(self, clock, map);
         self.map.opcode.next = self.code.q.val();
         self.map.index.next = self.index.q.val();
-        self.map.byte.next = self.byte.val();
+        self.map.data.next = self.data.val();
         self.take.next = false;
         self.loaded.next = false;
         self.idle.next = false;
@@ -167,28 +167,28 @@ impl Logic for CommandReader {
                 self.beyond.d.next = false;
                 if self.valid.val() & !self.hold.val() {
                     self.take.next = true;
-                    self.code.d.next = self.byte.val();
+                    self.code.d.next = self.data.val();
                     self.reading.d.next = Reading::Seq;
                 }
             }
             Reading::Seq => {
                 if self.valid.val() {
                     self.take.next = true;
-                    self.command_seq.d.next = self.byte.val();
+                    self.command_seq.d.next = self.data.val();
                     self.reading.d.next = Reading::LengthLow;
                 }
             }
             Reading::LengthLow => {
                 if self.valid.val() {
                     self.take.next = true;
-                    self.body.d.next = self.byte.val();
+                    self.body.d.next = self.data.val();
                     self.reading.d.next = Reading::LengthHigh;
                 }
             }
             Reading::LengthHigh => {
                 if self.valid.val() {
                     self.take.next = true;
-                    self.body.d.next = self.body.q.val() | (self.byte.val() << 8);
+                    self.body.d.next = self.body.q.val() | (self.data.val() << 8);
                     self.reading.d.next = Reading::Loaded;
                     if (self.code.q.val() == self.write_code.val())
                         | (self.code.q.val() == self.multiply_code.val())
@@ -216,13 +216,13 @@ impl Logic for CommandReader {
                         self.terms_kept.d.next = self.terms_kept.q.val() | self.map.placed.val();
                     }
                     if self.map.to_count.val() {
-                        self.count_kept.d.next = self.byte.val();
+                        self.count_kept.d.next = self.data.val();
                     }
                     if self.map.to_tag.val() {
-                        self.tag_kept.d.next = self.byte.val();
+                        self.tag_kept.d.next = self.data.val();
                     }
-                    if self.map.to_small.val() {
-                        self.small_kept.d.next = self.byte.val();
+                    if self.map.to_choice.val() {
+                        self.choice_kept.d.next = self.data.val();
                     } else if (self.map.placed.val() >> self.step_bits.val()).any() {
                         self.beyond.d.next = true;
                     }
@@ -250,7 +250,7 @@ impl Logic for CommandReader {
         self.terms.next = self.terms_kept.q.val();
         self.count.next = self.count_kept.q.val();
         self.tag.next = self.tag_kept.q.val();
-        self.small.next = self.small_kept.q.val();
+        self.choice.next = self.choice_kept.q.val();
         self.never.next = self.beyond.q.val();
     }
 }

@@ -139,7 +139,7 @@ impl Logic for Core {
         self.decoder.full.next = self.fifo.full.val();
 
         self.fifo.write.next = self.decoder.write.val();
-        self.fifo.data.next = self.decoder.data.val();
+        self.fifo.write_data.next = self.decoder.data.val();
         self.fifo.commit.next = self.decoder.commit.val();
         self.fifo.rollback.next = self.decoder.rollback.val();
         self.fifo.take.next = self.executor.take.val();
@@ -151,7 +151,7 @@ impl Logic for Core {
         }
         self.executor.hold.next = self.encoder.greeting.val();
         self.executor.valid.next = self.fifo.valid.val();
-        self.executor.byte.next = self.fifo.byte.val();
+        self.executor.data.next = self.fifo.read_data.val();
         self.executor.ready.next = self.wrapper.ready.val();
         self.executor.finished.next = self.wrapper.finished.val();
         self.executor.job_steps.next = self.wrapper.steps.val();
@@ -192,7 +192,7 @@ impl Logic for Core {
             self.column.d.next = 0.into();
             self.job.d.next = 0.into();
         }
-        self.refused.event.next = self.wrapper.refused.val();
+        self.refused.happens.next = self.wrapper.refused.val();
 
         self.encoder.nonce.next = self.decoder.nonce.val();
         self.encoder.expected.next = self.decoder.expected.val();

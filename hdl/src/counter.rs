@@ -6,14 +6,14 @@ use crate::types::{Width, Word};
 use rust_hdl::prelude::*;
 
 block! {
-    /// Counts the edges with `event` up to 255 and stays there.
+    /// Counts the edges with `happens` up to 255 and stays there.
     pub struct Counter {
         /// The clock.
         pub clock: Wire<In, Clock>,
         /// Back to zero.
         pub reset: Wire<In, bool>,
         /// What is counted.
-        pub event: Wire<In, bool>,
+        pub happens: Wire<In, bool>,
         /// Events so far.
         pub value: Wire<Out, Word>,
         count: Reg<Word>,
@@ -28,7 +28,7 @@ impl Counter {
         Self {
             clock: Wire::default(),
             reset: Wire::default(),
-            event: Wire::default(),
+            happens: Wire::default(),
             value: Wire::new(byte),
             count: Reg::new(byte),
             most: Param::new(u8::MAX.into(), 8),
@@ -48,7 +48,7 @@ impl Logic for Counter {
         dff_setup!(self, clock, count);
         if self.reset.val() {
             self.count.d.next = 0.into();
-        } else if self.event.val() & (self.count.q.val() != self.most.val()) {
+        } else if self.happens.val() & (self.count.q.val() != self.most.val()) {
             self.count.d.next = self.count.q.val() + 1;
         }
         self.value.next = self.count.q.val();
@@ -65,7 +65,7 @@ mod tests {
         let mut counter = sim::power_up(Counter::new());
         sim::edge(&mut counter);
         assert_eq!(counter.value.val().get(), 0);
-        counter.event.next = true;
+        counter.happens.next = true;
         for i in 1..300 {
             sim::edge(&mut counter);
             assert_eq!(counter.value.val().get(), i.min(255));

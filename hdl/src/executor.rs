@@ -50,10 +50,10 @@ block! {
         pub reset_seq: Wire<In, Word>,
         /// Starts no further command.
         pub hold: Wire<In, bool>,
-        /// Whether `byte` is the next byte of a command.
+        /// Whether `data` is the next byte of a command.
         pub valid: Wire<In, bool>,
         /// The byte.
-        pub byte: Wire<In, Word>,
+        pub data: Wire<In, Word>,
         /// Goes on to the next byte.
         pub take: Wire<Out, bool>,
         /// One operand to the wrapper.
@@ -125,7 +125,7 @@ block! {
         /// In no command.
         pub idle: Wire<Out, bool>,
         /// What the executor does.
-        pub task: Reg<Task>,
+        pub doing: Reg<Task>,
         reader: CommandReader,
         operand: OperandReader,
         last_retired: Reg<Word>,
@@ -177,7 +177,7 @@ impl Executor {
             reset_seq: Wire::new(bits(8)),
             hold: Wire::default(),
             valid: Wire::default(),
-            byte: Wire::new(bits(8)),
+            data: Wire::new(bits(8)),
             take: Wire::default(),
             write_enable: Wire::default(),
             write_bank: Wire::default(),
@@ -213,7 +213,7 @@ impl Executor {
             news: Wire::default(),
             poison: Wire::default(),
             idle: Wire::default(),
-            task: Reg::default(),
+            doing: Reg::default(),
             reader: CommandReader::new(p),
             operand: OperandReader::new(p),
             last_retired: Reg::new(bits(8)),
@@ -251,20 +251,20 @@ impl Executor {
 impl Logic for Executor {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, task, last_retired, left, index, at, term, tag, step_sum, edge_sum);
+        dff_setup!(self, clock, doing, last_retired, left, index, at, term, tag, step_sum, edge_sum);
         clock!(self, clock, reader, operand);
         self.reader.reset.next = self.reset.val();
         self.reader.hold.next = self.hold.val();
         self.reader.valid.next = self.valid.val();
-        self.reader.byte.next = self.byte.val();
-        self.operand.clear.next = self.task.q.val() != Task::Write;
+        self.reader.data.next = self.data.val();
+        self.operand.clear.next = self.doing.q.val() != Task::Write;
         self.operand.take.next = self.valid.val();
-        self.operand.byte.next = self.byte.val();
+        self.operand.data.next = self.data.val();
         self.beyond_a.next = (self.reader.first.val() >> self.a_bits.val()).any();
         self.beyond_b.next = (self.at.q.val() >> self.b_bits.val()).any();
         self.job_bytes.next = 0.into();
         for width in 1..(self.widths + 1) {
-            if self.reader.small.val() == width {
+            if self.reader.choice.val() == width {
                 self.job_bytes.next = self.job_sizes[width].val();
             }
         }
@@ -276,10 +276,10 @@ impl Logic for Executor {
         self.inject_arm.next = false;
         self.open.next = false;
         self.stream_valid.next = false;
-        self.stream_data.next = self.byte.val();
+        self.stream_data.next = self.data.val();
         self.news.next = false;
         self.poison.next = false;
-        match self.task.q.val() {
+        match self.doing.q.val() {
             Task::Wait => {
                 self.index.d.next = 0.into();
                 self.term.d.next = 0.into();
@@ -287,17 +287,17 @@ impl Logic for Executor {
                 self.at.d.next = self.reader.second.val();
                 self.left.d.next = self.reader.length.val();
                 if self.reader.loaded.val() {
-                    self.task.d.next = Task::Open;
+                    self.doing.d.next = Task::Open;
                     if self.reader.opcode.val() == self.write_code.val() {
                         self.at.d.next = self.reader.first.val();
-                        self.task.d.next = Task::Write;
+                        self.doing.d.next = Task::Write;
                     } else if self.reader.opcode.val() == self.multiply_code.val() {
                         self.left.d.next = self.trailer.val();
-                        self.task.d.next = Task::Measure;
+                        self.doing.d.next = Task::Measure;
                     } else if self.reader.opcode.val() == self.inject_code.val() {
-                        self.task.d.next = Task::Arm;
+                        self.doing.d.next = Task::Arm;
                     } else if self.reader.opcode.val() == self.sink_code.val() {
-                        self.task.d.next = Task::Drain;
+                        self.doing.d.next = Task::Drain;
                     } else if self.reader.opcode.val() == self.status_code.val() {
                         self.left.d.next = self.status_bytes.val();
                     } else if self.reader.opcode.val() == self.source_code.val() {
@@ -311,7 +311,7 @@ impl Logic for Executor {
                     if self.operand.whole.val() {
                         self.write_enable.next = true;
                         self.poison.next = self.operand.misfit.val();
-                        if self.reader.small.val() == self.bank_b.val() {
+                        if self.reader.choice.val() == self.bank_b.val() {
                             if self.beyond_b.val() {
                                 self.poison.next = true;
                             }
@@ -325,7 +325,7 @@ impl Logic for Executor {
                             self.at.d.next = self.reader.first.val();
                             self.index.d.next = self.index.q.val() + 1;
                             if self.index.q.val() == self.last_lane.val() {
-                                self.task.d.next = Task::Retire;
+                                self.doing.d.next = Task::Retire;
                             }
                         }
                     }
@@ -333,7 +333,7 @@ impl Logic for Executor {
             }
             Task::Drain => {
                 if self.left.q.val() == 0 {
-                    self.task.d.next = Task::Retire;
+                    self.doing.d.next = Task::Retire;
                 } else if self.valid.val() {
                     self.taking.next = true;
                     self.left.d.next = self.left.q.val() - 1;
@@ -341,14 +341,14 @@ impl Logic for Executor {
             }
             Task::Arm => {
                 self.inject_arm.next = true;
-                self.task.d.next = Task::Retire;
+                self.doing.d.next = Task::Retire;
             }
             Task::Measure => {
                 if self.left.q.val() > self.longest.val() {
                     self.poison.next = true;
-                    self.task.d.next = Task::Retire;
+                    self.doing.d.next = Task::Retire;
                 } else if self.index.q.val() == self.reader.count.val() {
-                    self.task.d.next = Task::Open;
+                    self.doing.d.next = Task::Open;
                 } else {
                     self.left.d.next = self.left.q.val() + self.job_bytes.val();
                     self.index.d.next = self.index.q.val() + 1;
@@ -361,13 +361,13 @@ impl Logic for Executor {
                     self.step_sum.d.next = 0.into();
                     self.edge_sum.d.next = 0.into();
                     if self.reader.opcode.val() == self.multiply_code.val() {
-                        self.task.d.next = Task::Start;
+                        self.doing.d.next = Task::Start;
                     } else if self.reader.opcode.val() == self.status_code.val() {
-                        self.task.d.next = Task::Answered;
+                        self.doing.d.next = Task::Answered;
                     } else if self.reader.opcode.val() == self.source_code.val() {
-                        self.task.d.next = Task::Count;
+                        self.doing.d.next = Task::Count;
                     } else {
-                        self.task.d.next = Task::Echo;
+                        self.doing.d.next = Task::Echo;
                     }
                 }
             }
@@ -375,7 +375,7 @@ impl Logic for Executor {
                 if self.ready.val() {
                     self.start.next = true;
                     self.poison.next = self.beyond_a.val() | self.beyond_b.val();
-                    self.task.d.next = Task::Run;
+                    self.doing.d.next = Task::Run;
                 }
             }
             Task::Run => {
@@ -386,15 +386,15 @@ impl Logic for Executor {
                     self.tag.d.next = self.tag.q.val() + 1;
                     self.index.d.next = self.index.q.val() + 1;
                     if (self.index.q.val() + 1) == self.reader.count.val() {
-                        self.task.d.next = Task::Answered;
+                        self.doing.d.next = Task::Answered;
                     } else {
-                        self.task.d.next = Task::Start;
+                        self.doing.d.next = Task::Start;
                     }
                 }
             }
             Task::Echo => {
                 if self.left.q.val() == 0 {
-                    self.task.d.next = Task::Answered;
+                    self.doing.d.next = Task::Answered;
                 } else {
                     self.stream_valid.next = self.valid.val();
                     if self.stream_take.val() {
@@ -405,7 +405,7 @@ impl Logic for Executor {
             }
             Task::Count => {
                 if self.left.q.val() == 0 {
-                    self.task.d.next = Task::Answered;
+                    self.doing.d.next = Task::Answered;
                 } else {
                     self.stream_valid.next = true;
                     self.stream_data.next = self.index.q.val();
@@ -425,17 +425,17 @@ impl Logic for Executor {
         }
         if self.finish.val() {
             self.last_retired.d.next = self.reader.seq.val();
-            self.task.d.next = Task::Wait;
+            self.doing.d.next = Task::Wait;
         }
         if self.reset.val() {
-            self.task.d.next = Task::Wait;
+            self.doing.d.next = Task::Wait;
             self.last_retired.d.next = self.reset_seq.val();
         }
 
         self.reader.done.next = self.finish.val();
         self.idle.next = self.reader.idle.val();
         self.take.next = self.taking.val();
-        self.write_bank.next = self.reader.small.val() == self.bank_b.val();
+        self.write_bank.next = self.reader.choice.val() == self.bank_b.val();
         self.write_lane.next = self.index.q.val();
         self.write_address.next = self.at.q.val();
         self.write_data.next = self.operand.operand.val();
@@ -443,14 +443,14 @@ impl Logic for Executor {
         self.b_address.next = self.at.q.val();
         self.k_len.next = self.reader.terms.val();
         self.job.next = self.tag.q.val();
-        self.inject_kind.next = self.reader.small.val();
+        self.inject_kind.next = self.reader.choice.val();
         self.inject_step.next = self.reader.first.val();
         self.inject_length.next = self.reader.second.val();
         self.inject_never.next = self.reader.never.val();
         self.opcode.next = self.reader.opcode.val();
         self.seq.next = self.reader.seq.val();
         self.length.next = self.left.q.val();
-        self.result_bytes.next = self.reader.small.val();
+        self.result_bytes.next = self.reader.choice.val();
         self.steps.next = self.step_sum.q.val();
         self.edges.next = self.edge_sum.q.val();
         self.retired.next = self.last_retired.q.val();

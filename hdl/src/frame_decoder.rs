@@ -114,9 +114,9 @@ block! {
         hello_nonce: Reg<Word>,
         lost: Reg<bool>,
         take: Wire<Local, bool>,
-        end: Wire<Local, bool>,
+        frame_end: Wire<Local, bool>,
         decoded: Wire<Local, bool>,
-        byte: Wire<Local, Word>,
+        decoded_byte: Wire<Local, Word>,
         store: Wire<Local, bool>,
         argument: Wire<Local, bool>,
         distance: Wire<Local, Word>,
@@ -189,9 +189,9 @@ impl FrameDecoder {
             hello_nonce: Reg::new(bits(32)),
             lost: Reg::default(),
             take: Wire::default(),
-            end: Wire::default(),
+            frame_end: Wire::default(),
             decoded: Wire::default(),
-            byte: Wire::new(bits(8)),
+            decoded_byte: Wire::new(bits(8)),
             store: Wire::default(),
             argument: Wire::default(),
             distance: Wire::new(bits(8)),
@@ -236,17 +236,17 @@ impl Logic for FrameDecoder {
 
         // SLIP: what the byte on the wire is.
         self.take.next = self.rx_valid.val() & (self.step.q.val() == Step::Take);
-        self.end.next = self.take.val() & (self.rx_data.val() == self.end_byte.val());
+        self.frame_end.next = self.take.val() & (self.rx_data.val() == self.end_byte.val());
         self.decoded.next = false;
-        self.byte.next = self.rx_data.val();
-        if self.take.val() & !self.end.val() {
+        self.decoded_byte.next = self.rx_data.val();
+        if self.take.val() & !self.frame_end.val() {
             if self.escaped.q.val() {
                 self.escaped.d.next = false;
                 self.decoded.next = true;
                 if self.rx_data.val() == self.esc_end.val() {
-                    self.byte.next = self.end_byte.val();
+                    self.decoded_byte.next = self.end_byte.val();
                 } else if self.rx_data.val() == self.esc_esc.val() {
-                    self.byte.next = self.esc_byte.val();
+                    self.decoded_byte.next = self.esc_byte.val();
                 } else {
                     self.decoded.next = false;
                     if self.place.q.val() != Place::Outside {
@@ -267,22 +267,22 @@ impl Logic for FrameDecoder {
             match self.place.q.val() {
                 Place::Outside => {}
                 Place::Opcode => {
-                    self.opcode.d.next = self.byte.val();
+                    self.opcode.d.next = self.decoded_byte.val();
                     self.store.next = true;
                     self.place.d.next = Place::Seq;
                 }
                 Place::Seq => {
-                    self.seq.d.next = self.byte.val();
+                    self.seq.d.next = self.decoded_byte.val();
                     self.store.next = true;
                     self.place.d.next = Place::LengthLow;
                 }
                 Place::LengthLow => {
-                    self.length.d.next = self.byte.val();
+                    self.length.d.next = self.decoded_byte.val();
                     self.store.next = true;
                     self.place.d.next = Place::LengthHigh;
                 }
                 Place::LengthHigh => {
-                    self.length.d.next = self.length.q.val() | (self.byte.val() << 8);
+                    self.length.d.next = self.length.q.val() | (self.decoded_byte.val() << 8);
                     self.store.next = true;
                     self.place.d.next = Place::Body;
                 }
@@ -297,7 +297,7 @@ impl Logic for FrameDecoder {
             }
         }
         if self.argument.val() & (self.opcode.q.val() == self.hello_code.val()) {
-            self.hello_nonce.d.next = (self.hello_nonce.q.val() >> 8) | (self.byte.val() << 24);
+            self.hello_nonce.d.next = (self.hello_nonce.q.val() >> 8) | (self.decoded_byte.val() << 24);
         }
         if self.store.val() & self.full.val() {
             self.lost.d.next = true;
@@ -307,10 +307,10 @@ impl Logic for FrameDecoder {
         self.rules.length.next = self.length.q.val();
         self.rules.body.next = self.body.q.val();
         self.rules.take.next = self.argument.val();
-        self.rules.byte.next = self.byte.val();
+        self.rules.data.next = self.decoded_byte.val();
         self.crc.clear.next = self.step.q.val() == Step::Judge;
         self.crc.enable.next = self.decoded.val() & (self.place.q.val() != Place::Outside);
-        self.crc.data.next = self.byte.val();
+        self.crc.data.next = self.decoded_byte.val();
 
         // 1 to 128 back from the expected seq is a duplicate; the expected one itself is 255 here.
         self.distance.next = (self.awaited.q.val() - self.seq.q.val()) - 1;
@@ -328,7 +328,7 @@ impl Logic for FrameDecoder {
                 if self.decoded.val() {
                     self.step.d.next = Step::Rest;
                 }
-                if self.end.val() {
+                if self.frame_end.val() {
                     self.escaped.d.next = false;
                     if self.place.q.val() == Place::Outside {
                         self.place.d.next = Place::Opcode;
@@ -404,17 +404,17 @@ impl Logic for FrameDecoder {
             self.crc.clear.next = true;
         }
 
-        self.crc_counter.event.next = self.bad_crc.val();
-        self.framing_counter.event.next = self.framing.val();
-        self.overrun_counter.event.next = (self.store.val() & self.full.val()) | self.rx_overrun.val();
-        self.dropped_counter.event.next = self.drop.val();
+        self.crc_counter.happens.next = self.bad_crc.val();
+        self.framing_counter.happens.next = self.framing.val();
+        self.overrun_counter.happens.next = (self.store.val() & self.full.val()) | self.rx_overrun.val();
+        self.dropped_counter.happens.next = self.drop.val();
         self.crc_errors.next = self.crc_counter.value.val();
         self.framing_errors.next = self.framing_counter.value.val();
         self.overruns.next = self.overrun_counter.value.val();
         self.dropped.next = self.dropped_counter.value.val();
         self.rx_ready.next = self.step.q.val() == Step::Take;
         self.write.next = self.store.val() & !self.full.val();
-        self.data.next = self.byte.val();
+        self.data.next = self.decoded_byte.val();
         self.hello.next = self.step.q.val() == Step::Greet;
         self.nonce.next = self.hello_nonce.q.val();
         self.expected.next = self.awaited.q.val();

@@ -110,7 +110,7 @@ block! {
         /// Which part of a frame is sent.
         pub part: Reg<Part>,
         crc: Crc,
-        table: ReplyTable,
+        tables: ReplyTable,
         results: ResultReader,
         out: Reg<Word>,
         held: Reg<bool>,
@@ -132,7 +132,7 @@ block! {
         go: Wire<Local, bool>,
         advance: Wire<Local, bool>,
         body: Wire<Local, bool>,
-        begin: Wire<Local, bool>,
+        begins: Wire<Local, bool>,
         announced: Wire<Local, Word>,
         end_byte: Param,
         esc_byte: Param,
@@ -194,7 +194,7 @@ impl FrameEncoder {
             tx_ready: Wire::default(),
             part: Reg::default(),
             crc: Crc::new(),
-            table: ReplyTable::new(identity),
+            tables: ReplyTable::new(identity),
             results: ResultReader::new(p),
             out: Reg::new(bits(8)),
             held: Reg::default(),
@@ -216,7 +216,7 @@ impl FrameEncoder {
             go: Wire::default(),
             advance: Wire::default(),
             body: Wire::default(),
-            begin: Wire::default(),
+            begins: Wire::default(),
             announced: Wire::new(bits(16)),
             end_byte: byte(wire::END),
             esc_byte: byte(wire::ESC),
@@ -243,13 +243,13 @@ impl Logic for FrameEncoder {
     fn update(&mut self) {
         dff_setup!(self, clock, part, out, held, escaped, greet, ack_wanted, nak_wanted, nak_reason, code);
         dff_setup!(self, clock, head_seq, told_expected, told_retired, left, index, spoiled);
-        clock!(self, clock, crc, table, results);
-        self.table.opcode.next = self.code.q.val();
-        self.table.index.next = self.index.q.val();
-        self.table.nonce.next = self.nonce.val();
-        self.table.reason.next = self.nak_reason.q.val();
+        clock!(self, clock, crc, tables, results);
+        self.tables.opcode.next = self.code.q.val();
+        self.tables.index.next = self.index.q.val();
+        self.tables.nonce.next = self.nonce.val();
+        self.tables.reason.next = self.nak_reason.q.val();
         for i in 0..self.status_length {
-            self.table.status_bytes[i].next = self.status_bytes[i].val();
+            self.tables.status_bytes[i].next = self.status_bytes[i].val();
         }
         self.results.result_bytes.next = self.result_bytes.val();
         self.results.poison.next = self.poison.val();
@@ -263,8 +263,8 @@ impl Logic for FrameEncoder {
         self.there.next = true;
         self.plain.next = false;
         self.body.next = false;
-        self.table.steps.next = self.steps.val();
-        self.table.edges.next = self.edges.val();
+        self.tables.steps.next = self.steps.val();
+        self.tables.edges.next = self.edges.val();
         match self.part.q.val() {
             Part::Idle => {
                 self.there.next = false;
@@ -288,7 +288,7 @@ impl Logic for FrameEncoder {
                 }
             }
             Part::Table => {
-                self.raw.next = self.table.byte.val();
+                self.raw.next = self.tables.data.val();
                 self.body.next = true;
             }
             Part::Stream => {
@@ -297,7 +297,7 @@ impl Logic for FrameEncoder {
                 self.body.next = true;
             }
             Part::Jobs => {
-                self.raw.next = self.results.byte.val();
+                self.raw.next = self.results.data.val();
                 self.there.next = self.results.valid.val();
                 self.body.next = true;
             }
@@ -349,7 +349,7 @@ impl Logic for FrameEncoder {
 
         // What comes after it.
         self.opened.next = false;
-        self.begin.next = false;
+        self.begins.next = false;
         if self.advance.val() {
             self.index.d.next = self.index.q.val() + 1;
         }
@@ -365,25 +365,25 @@ impl Logic for FrameEncoder {
                     self.code.d.next = self.ident_code.val();
                     self.left.d.next = self.ident_bytes.val();
                     self.head_seq.d.next = self.retired.val();
-                    self.begin.next = true;
+                    self.begins.next = true;
                 } else if self.open.val() {
                     self.opened.next = true;
                     self.code.d.next = self.opcode.val() ^ self.reply_bit.val();
                     self.left.d.next = self.length.val();
                     self.head_seq.d.next = self.seq.val();
                     self.told_retired.d.next = self.seq.val();
-                    self.begin.next = true;
+                    self.begins.next = true;
                 } else if self.nak_wanted.q.val() {
                     self.nak_wanted.d.next = false;
                     self.code.d.next = self.nak_code.val();
                     self.left.d.next = self.nak_bytes.val();
-                    self.begin.next = true;
+                    self.begins.next = true;
                 } else if self.ack_wanted.q.val() & self.quiet.val() {
                     self.code.d.next = self.ack_code.val();
                     self.left.d.next = 0.into();
-                    self.begin.next = true;
+                    self.begins.next = true;
                 }
-                if self.begin.val() {
+                if self.begins.val() {
                     self.ack_wanted.d.next = false;
                     self.part.d.next = Part::Open;
                 }
@@ -442,7 +442,7 @@ impl Logic for FrameEncoder {
                 self.part.d.next = Part::Crc;
             }
         }
-        self.results.clear.next = self.begin.val();
+        self.results.clear.next = self.begins.val();
         self.results.take.next = self.advance.val() & (self.part.q.val() == Part::Jobs);
         if self.results.misfit.val() {
             self.spoiled.d.next = true;

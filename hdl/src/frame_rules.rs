@@ -24,10 +24,10 @@ block! {
         pub length: Wire<In, Word>,
         /// Bytes after the header so far, CRC included.
         pub body: Wire<In, Word>,
-        /// `byte` is byte `body` of the body.
+        /// `data` is byte `body` of the body.
         pub take: Wire<In, bool>,
         /// The byte.
-        pub byte: Wire<In, Word>,
+        pub data: Wire<In, Word>,
         /// There is such an opcode.
         pub known: Wire<Out, bool>,
         /// An argument is out of range.
@@ -91,7 +91,7 @@ impl FrameRules {
             length: Wire::new(bits(16)),
             body: Wire::new(bits(BODY_BITS)),
             take: Wire::default(),
-            byte: Wire::new(bits(8)),
+            data: Wire::new(bits(8)),
             known: Wire::default(),
             bad_argument: Wire::default(),
             length_fits: Wire::default(),
@@ -190,12 +190,12 @@ impl Logic for FrameRules {
             }
         }
         self.beyond.next = self.above.q.val() & !self.first.val();
-        if self.byte.val() > self.limit.val() {
+        if self.data.val() > self.limit.val() {
             self.beyond.next = true;
-        } else if self.byte.val() < self.limit.val() {
+        } else if self.data.val() < self.limit.val() {
             self.beyond.next = false;
         }
-        self.something.next = (self.nonzero.q.val() & !self.first.val()) | self.byte.val().any();
+        self.something.next = (self.nonzero.q.val() & !self.first.val()) | self.data.val().any();
 
         if self.take.val() {
             self.above.d.next = self.beyond.val();
@@ -204,9 +204,9 @@ impl Logic for FrameRules {
                 self.bad.d.next = true;
             }
             if self.body.val() == 3 {
-                self.terms.d.next = self.byte.val();
+                self.terms.d.next = self.data.val();
             } else if self.body.val() == 4 {
-                self.terms.d.next = self.terms.q.val() | (self.byte.val() << 8);
+                self.terms.d.next = self.terms.q.val() | (self.data.val() << 8);
             }
         }
         if self.clear.val() {

@@ -13,10 +13,10 @@ block! {
         pub clock: Wire<In, Clock>,
         /// The next byte is the first of an operand.
         pub clear: Wire<In, bool>,
-        /// `byte` is taken at the next edge.
+        /// `data` is taken at the next edge.
         pub take: Wire<In, bool>,
         /// The byte.
-        pub byte: Wire<In, Word>,
+        pub data: Wire<In, Word>,
         /// The byte completes an operand.
         pub whole: Wire<Out, bool>,
         /// The operand.
@@ -42,7 +42,7 @@ impl OperandReader {
             clock: Wire::default(),
             clear: Wire::default(),
             take: Wire::default(),
-            byte: Wire::new(Width::unsigned(8)),
+            data: Wire::new(Width::unsigned(8)),
             whole: Wire::default(),
             operand: Wire::new(operand),
             misfit: Wire::default(),
@@ -62,8 +62,8 @@ impl Logic for OperandReader {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, low, upper);
-        self.one_byte.next = self.byte.val();
-        self.two_bytes.next = (self.byte.val() << 8) | self.low.q.val();
+        self.one_byte.next = self.data.val();
+        self.two_bytes.next = (self.data.val() << 8) | self.low.q.val();
         if self.is_wide.val().any() {
             self.wide.next = self.two_bytes.val();
             self.complete.next = self.upper.q.val();
@@ -73,7 +73,7 @@ impl Logic for OperandReader {
         }
         self.narrow.next = self.wide.val();
         if self.take.val() {
-            self.low.d.next = self.byte.val();
+            self.low.d.next = self.data.val();
             self.upper.d.next = !self.complete.val();
         }
         if self.clear.val() {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     fn read(reader: &mut OperandReader, byte: u8) -> Option<(i64, bool)> {
-        reader.byte.next = usize::from(byte).into();
+        reader.data.next = usize::from(byte).into();
         reader.take.next = true;
         sim::settle(reader);
         let operand = reader.whole.val().then(|| (reader.operand.val().get(), reader.misfit.val()));

@@ -33,7 +33,7 @@ block! {
         /// Sum of edges.
         pub edges: Wire<In, Word>,
         /// The byte.
-        pub byte: Wire<Out, Word>,
+        pub data: Wire<Out, Word>,
         identity: Rom,
         ident_code: Param,
         result_code: Param,
@@ -60,7 +60,7 @@ impl ReplyTable {
             status_bytes: (0..status_length).map(|_| Wire::new(byte())).collect(),
             steps: Wire::new(Width::unsigned(32)),
             edges: Wire::new(Width::unsigned(32)),
-            byte: Wire::new(byte()),
+            data: Wire::new(byte()),
             identity: Rom::new(INDEX_BITS, identity),
             ident_code: Param::new(wire::IDENT.into(), 8),
             result_code: Param::new(wire::RESULT.into(), 8),
@@ -80,25 +80,25 @@ impl Logic for ReplyTable {
         if self.index.val().get_bit(2) {
             self.sum.next = self.edges.val();
         }
-        self.byte.next = self.reason.val();
+        self.data.next = self.reason.val();
         if self.opcode.val() == self.ident_code.val() {
-            self.byte.next = self.identity.data.val();
+            self.data.next = self.identity.data.val();
             for i in 0..self.nonce_bytes {
                 if self.index.val() == i {
-                    self.byte.next = self.nonce.val() >> (8 * i);
+                    self.data.next = self.nonce.val() >> (8 * i);
                 }
             }
         } else if self.opcode.val() == self.result_code.val() {
-            self.byte.next = self.sum.val();
+            self.data.next = self.sum.val();
             for i in 1..4 {
                 if (self.index.val() & 3) == i {
-                    self.byte.next = self.sum.val() >> (8 * i);
+                    self.data.next = self.sum.val() >> (8 * i);
                 }
             }
         } else if self.opcode.val() == self.status_code.val() {
             for i in 0..self.status_length {
                 if self.index.val() == i {
-                    self.byte.next = self.status_bytes[i].val();
+                    self.data.next = self.status_bytes[i].val();
                 }
             }
         }
@@ -125,7 +125,7 @@ mod tests {
             let byte = |index: usize| {
                 table.index.next = index.into();
                 sim::settle(&mut table);
-                table.byte.val().get()
+                table.data.val().get()
             };
             (0..length).map(byte).collect()
         };

@@ -26,10 +26,10 @@ block! {
         pub value: Wire<In, Word>,
         /// Goes on to the next value, behind the last one to the next job.
         pub result_next: Wire<Out, bool>,
-        /// Whether `byte` is the next byte.
+        /// Whether `data` is the next byte.
         pub valid: Wire<Out, bool>,
         /// The byte.
-        pub byte: Wire<Out, Word>,
+        pub data: Wire<Out, Word>,
         /// It is taken at the next edge.
         pub take: Wire<In, bool>,
         /// The value whose last byte is taken did not fit its bytes (one edge).
@@ -37,7 +37,7 @@ block! {
         width: Reg<Word>,
         in_values: Reg<bool>,
         place: Reg<Word>,
-        cell: Reg<Word>,
+        position: Reg<Word>,
         bits: Wire<Local, Word>,
         cut: Vec<Wire<Local, Word>>,
         fits: Wire<Local, bool>,
@@ -64,13 +64,13 @@ impl ResultReader {
             value: Wire::new(Width::signed(p.aw)),
             result_next: Wire::default(),
             valid: Wire::default(),
-            byte: Wire::new(bits(8)),
+            data: Wire::new(bits(8)),
             take: Wire::default(),
             misfit: Wire::default(),
             width: Reg::new(bits(3)),
             in_values: Reg::default(),
             place: Reg::new(bits(3)),
-            cell: Reg::new(bits(bits_for(cells))),
+            position: Reg::new(bits(bits_for(cells))),
             bits: Wire::new(bits(8 * p.accumulator_bytes())),
             cut: (1..widths).map(|b| Wire::new(Width::signed(8 * b as u32))).collect(),
             fits: Wire::default(),
@@ -85,7 +85,7 @@ impl ResultReader {
 impl Logic for ResultReader {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, width, in_values, place, cell);
+        dff_setup!(self, clock, width, in_values, place, position);
         // Sign-extended to whole bytes. In all of its bytes a value always fits.
         self.bits.next = self.value.val();
         self.fits.next = true;
@@ -96,16 +96,16 @@ impl Logic for ResultReader {
             }
         }
         self.final_byte.next = (self.place.q.val() + 1) == self.width.q.val();
-        self.byte.next = self.bits.val();
+        self.data.next = self.bits.val();
         for b in 1..self.widths {
             if self.place.q.val() == b {
-                self.byte.next = self.bits.val() >> (8 * b);
+                self.data.next = self.bits.val() >> (8 * b);
             }
         }
         if !self.in_values.q.val() {
-            self.byte.next = self.job_status.val();
+            self.data.next = self.job_status.val();
             if self.poison.val() {
-                self.byte.next = self.job_status.val() | self.poison_bit.val();
+                self.data.next = self.job_status.val() | self.poison_bit.val();
             }
         }
         self.result_next.next = false;
@@ -114,17 +114,17 @@ impl Logic for ResultReader {
             self.width.d.next = self.result_bytes.val();
             self.in_values.d.next = false;
             self.place.d.next = 0.into();
-            self.cell.d.next = 0.into();
+            self.position.d.next = 0.into();
         } else if self.take.val() {
             if !self.in_values.q.val() {
                 self.in_values.d.next = true;
             } else if self.final_byte.val() {
                 self.place.d.next = 0.into();
-                self.cell.d.next = self.cell.q.val() + 1;
+                self.position.d.next = self.position.q.val() + 1;
                 self.result_next.next = true;
                 self.misfit.next = !self.fits.val();
-                if self.cell.q.val() == self.last_cell.val() {
-                    self.cell.d.next = 0.into();
+                if self.position.q.val() == self.last_cell.val() {
+                    self.position.d.next = 0.into();
                     self.in_values.d.next = false;
                 }
             } else {
