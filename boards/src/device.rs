@@ -1,0 +1,89 @@
+//! The devices that the toolchain knows, in the toolchain's words.
+
+use serde::Deserialize;
+
+/// Devices that share their tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// Lattice iCE40: nextpnr-ice40, icepack.
+    Ice40,
+    /// Lattice ECP5: nextpnr-ecp5, ecppack.
+    Ecp5,
+    /// Gowin LittleBee: nextpnr-himbaechel, gowin_pack.
+    Gowin,
+}
+
+impl Family {
+    /// Every family.
+    pub const ALL: [Self; 3] = [Self::Ice40, Self::Ecp5, Self::Gowin];
+
+    /// The word for it in board files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ice40 => "ice40",
+            Self::Ecp5 => "ecp5",
+            Self::Gowin => "gowin",
+        }
+    }
+
+    /// Whether the tools ask for an I/O standard at every pin.
+    pub fn has_standards(self) -> bool {
+        self != Self::Ice40
+    }
+
+    /// The devices of this family.
+    pub fn devices(self) -> impl Iterator<Item = &'static Device> {
+        DEVICES.iter().filter(move |device| device.family == self)
+    }
+
+    /// The device of that name.
+    pub fn device(self, name: &str) -> Option<&'static Device> {
+        self.devices().find(|device| device.name == name)
+    }
+}
+
+/// A device.
+#[derive(Debug)]
+pub struct Device {
+    /// Its family.
+    pub family: Family,
+    /// What nextpnr calls it: `--NAME` on iCE40 and ECP5, `--device NAME` on Gowin.
+    pub name: &'static str,
+    /// The packages that nextpnr knows of it.
+    pub packages: &'static [&'static str],
+    /// The speed grades to choose from; none where nextpnr does not ask.
+    pub speeds: &'static [&'static str],
+    /// What gowin_pack calls its chip; the device's own name elsewhere.
+    pub chip: &'static str,
+}
+
+const ECP5_PACKAGES: &[&str] = &["CABGA256", "CSFBGA285", "CABGA381", "CABGA554", "CABGA756"];
+const ECP5_SPEEDS: &[&str] = &["6", "7", "8"];
+
+const fn ice40(name: &'static str, packages: &'static [&'static str]) -> Device {
+    Device { family: Family::Ice40, name, packages, speeds: &[], chip: name }
+}
+
+/// Which packages go with which die of the ECP5 is left to nextpnr.
+const fn ecp5(name: &'static str, speeds: &'static [&'static str]) -> Device {
+    Device { family: Family::Ecp5, name, packages: ECP5_PACKAGES, speeds, chip: name }
+}
+
+const DEVICES: &[Device] = &[
+    ice40("hx1k", &["cb132", "tq144", "vq100"]),
+    ice40("hx8k", &["bg121", "cb132", "cm225", "ct256"]),
+    ice40("up5k", &["sg48", "uwg30"]),
+    ecp5("12k", ECP5_SPEEDS),
+    ecp5("25k", ECP5_SPEEDS),
+    ecp5("45k", ECP5_SPEEDS),
+    ecp5("85k", ECP5_SPEEDS),
+    ecp5("um5g-85k", &["8"]),
+    Device {
+        family: Family::Gowin,
+        name: "GW1NR-LV9QN88PC6/I5",
+        packages: &["QN88P"],
+        speeds: &[],
+        chip: "GW1N-9C",
+    },
+];
