@@ -20,6 +20,8 @@ pub enum Quantity {
     Steps,
     /// The physical edges of a run.
     Edges,
+    /// A value of C, though all partial products agree.
+    Sum,
 }
 
 /// A difference, and where it is.
@@ -33,8 +35,8 @@ pub struct Mismatch {
     pub column: usize,
     /// The block of C, counted row by row.
     pub block: usize,
-    /// The job, in the plan's order; for steps and edges the first of its run.
-    pub job: u64,
+    /// The job, in the plan's order; for steps and edges the first of its run, for sums none.
+    pub job: Option<u64>,
     /// What had to come.
     pub expected: i64,
     /// What came.
@@ -68,7 +70,7 @@ impl Comparison {
                     row,
                     column,
                     block,
-                    job: run.first_job + i as u64,
+                    job: Some(run.first_job + i as u64),
                     expected,
                     got,
                 });
@@ -81,10 +83,19 @@ impl Comparison {
         let (row, column, block) = place(0);
         let mut note = |what, expected: u64, got: u64| {
             let (expected, got) = (expected as i64, got as i64);
-            self.note(Mismatch { what, row, column, block, job: run.first_job, expected, got });
+            self.note(Mismatch { what, row, column, block, job: Some(run.first_job), expected, got });
         };
         note(Quantity::Steps, expected.iter().map(|job| job.steps).sum(), result.steps);
         note(Quantity::Edges, expected.iter().map(|job| job.edges).sum(), result.edges);
+    }
+
+    /// Compares C, put together on an `n × n` grid, with what the product must be.
+    pub fn add_sums(&mut self, plan: &Plan, n: usize, c: &Sums, expected: &Sums) {
+        for (cell, (&got, &expected)) in c.values().iter().zip(expected.values()).enumerate() {
+            let (row, column) = (cell / c.columns(), cell % c.columns());
+            let block = row / n * plan.columns + column / n;
+            self.note(Mismatch { what: Quantity::Sum, row, column, block, job: None, expected, got });
+        }
     }
 
     fn note(&mut self, mismatch: Mismatch) {

@@ -6,7 +6,7 @@ use crate::execute::execute;
 use crate::link::{Level, Link};
 use crate::matrix::{Operands, Sums, size};
 use crate::plan::{Plan, Shape};
-use crate::reference::{Reference, runs};
+use crate::reference::{Reference, runs, sums};
 use crate::session::{Counters, Session, SessionError, SessionOptions};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -80,10 +80,10 @@ pub fn check_memory(m: u128, k: u128, p: u128, design: &Design, limit: u64) -> R
     let limit_k = u128::from(parameters.k_limit());
     let blocks = m.div_ceil(n).saturating_mul(p.div_ceil(n));
     let jobs = blocks.saturating_mul(k.div_ceil(limit_k));
-    // 32-bit operands; two 64-bit values for each result, the one that came and the one expected; a 64-bit C.
+    // 32-bit operands; two 64-bit values for each result, the one that came and the one expected; 64-bit C, twice.
     let operands = m.saturating_mul(k).saturating_add(k.saturating_mul(p)).saturating_mul(4);
     let results = jobs.saturating_mul(JOB_BYTES + 16 * n * n);
-    let needed = operands.saturating_add(results).saturating_add(m.saturating_mul(p).saturating_mul(8));
+    let needed = operands.saturating_add(results).saturating_add(m.saturating_mul(p).saturating_mul(16));
     if needed > u128::from(limit) {
         let shape = format!("{m}x{k}x{p}");
         return Err(Error::Memory { shape, needed: size(needed), limit: size(u128::from(limit)) });
@@ -135,6 +135,7 @@ pub fn product(
         expected.push(reference.run(parameters, &plan, run, a, b)?);
         watcher.progress("reference", run.first_job + u64::from(run.count), plan.jobs);
     }
+    let expected_c = sums(a, b);
     seconds.reference = lap();
 
     let mut comparison = Comparison::default();
@@ -142,6 +143,9 @@ pub fn product(
         comparison.add(&plan, n, result, expected);
     }
     let c = assemble(&plan, n, &outcome);
+    if comparison.equal() {
+        comparison.add_sums(&plan, n, &c, &expected_c);
+    }
     seconds.compare = lap();
     seconds.total = begun.elapsed().as_secs_f64();
     Ok(Product {

@@ -1,7 +1,8 @@
-//! What must come back, computed by something that shares no code with what sends it.
+//! What must come back, computed by something that shares no code with what sends it: the operands of a job are picked
+//! here by index arithmetic of its own, so that a mistake in cutting panels shows as a difference.
 
-use crate::matrix::Operands;
-use crate::plan::{Plan, Run, Side, Step, panel};
+use crate::matrix::{Operands, Sums};
+use crate::plan::{Plan, Run, Step};
 use crate::software::SoftwareError;
 use crate::software::job::{JobSpec, run_job};
 use systole_hdl::parameters::Parameters;
@@ -67,10 +68,17 @@ fn software(
     b: &Operands,
 ) -> Result<Expected, SoftwareError> {
     let chunk = plan.chunks[run.chunk];
-    let a = panel(a, Side::A, run.row, chunk, parameters.n);
-    let b = panel(b, Side::B, column, chunk, parameters.n);
+    let (n, k_len) = (parameters.n as usize, chunk.k_len as usize);
+    let (mut a_lanes, mut b_lanes) = (Vec::with_capacity(n * k_len), Vec::with_capacity(n * k_len));
+    for lane in 0..n {
+        for k in chunk.start..chunk.start + k_len {
+            a_lanes.push(a.padded(run.row * n + lane, k));
+            b_lanes.push(b.padded(k, column * n + lane));
+        }
+    }
     let tag = (job % (1 << parameters.job_bits)) as u32;
-    let outcome = run_job(parameters, &JobSpec { k_len: chunk.k_len, tag, a: &a, b: &b, fault: None })?;
+    let outcome =
+        run_job(parameters, &JobSpec { k_len: chunk.k_len, tag, a: &a_lanes, b: &b_lanes, fault: None })?;
     Ok(Expected { values: outcome.values, steps: outcome.steps, edges: outcome.edges })
 }
 
@@ -96,6 +104,19 @@ fn direct(
     }
     let steps = u64::from(parameters.steps(chunk.k_len));
     Expected { values, steps, edges: steps }
+}
+
+/// The product by its definition, in 64 bits: what the partial products must add up to.
+pub fn sums(a: &Operands, b: &Operands) -> Sums {
+    let mut values = vec![0; a.rows() * b.columns()];
+    for (i, row) in values.chunks_exact_mut(b.columns()).enumerate() {
+        for (k, &left) in a.row(i).iter().enumerate() {
+            for (sum, &right) in row.iter_mut().zip(b.row(k)) {
+                *sum += i64::from(left) * i64::from(right);
+            }
+        }
+    }
+    Sums::new(a.rows(), b.columns(), values)
 }
 
 /// The runs of a plan, in order.

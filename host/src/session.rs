@@ -189,7 +189,9 @@ impl<'a> Session<'a> {
         if self.window.is_empty() {
             self.progress = self.pipe.link.now();
         }
-        self.window.issue(command, &self.identity.parameters)
+        let ticket = self.window.issue(command, &self.identity.parameters);
+        self.fill();
+        ticket
     }
 
     /// Moves bytes both ways for a short while; gives what ended meanwhile, in the order of the wire.

@@ -212,10 +212,11 @@ fn write_verdict(t: &mut String, product: &Product) -> std::fmt::Result {
         "DIFFERENT  {} mismatches against the {reference} reference",
         count(product.comparison.mismatches)
     )?;
+    let job = first.job.map_or_else(String::new, |job| format!(", job {job}"));
     writeln!(
         t,
-        "first      {:?} at row {}, column {} (block {}, job {}): expected {}, got {}",
-        first.what, first.row, first.column, first.block, first.job, first.expected, first.got
+        "first      {:?} at row {}, column {} (block {}{job}): expected {}, got {}",
+        first.what, first.row, first.column, first.block, first.expected, first.got
     )
 }
 
