@@ -3,6 +3,7 @@
 //! Results go to standard output, progress and errors to standard error.
 
 mod arguments;
+pub mod bench;
 pub mod info;
 mod output;
 mod progress;
@@ -34,6 +35,8 @@ const EXIT_CODES: &str = "Exit codes: 0 all equal · 1 results differ or a fault
 enum Command {
     /// Multiply two matrices and check every element, step and edge.
     Run(run::RunArgs),
+    /// Measure.
+    Bench(bench::BenchArgs),
     /// Show the identity of the linked design.
     Info(info::InfoArgs),
     /// Inject every fault and show that each is detected.
@@ -63,6 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
     match command {
         Command::Run(arguments) => run::main(&arguments, cancel),
+        Command::Bench(arguments) => bench::main(&arguments, cancel),
         Command::Info(arguments) => info::main(&arguments, cancel),
         Command::Selftest(arguments) => selftest::main(&arguments, cancel),
     }

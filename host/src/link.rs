@@ -1,5 +1,6 @@
 //! Links: byte pipes to a board or to what stands for one.
 
+pub mod sim;
 pub mod software;
 
 use crate::software::SoftwareError;

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::link::Link;
+use crate::link::sim::SimLink;
 use crate::link::software::SoftwareLink;
 use clap::{Args, ValueEnum};
 use std::str::FromStr;
@@ -75,13 +76,15 @@ impl DesignArgs {
 #[derive(Clone, Debug, Args)]
 pub struct LinkArgs {
     /// What to talk to
-    #[arg(long, value_enum, default_value_t = LinkKind::Software)]
+    #[arg(long, value_enum, default_value_t = LinkKind::Sim)]
     link: LinkKind,
 }
 
 /// The links there are.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LinkKind {
+    /// The gateware, simulated in rust-hdl
+    Sim,
     /// The software backend alone
     Software,
 }
@@ -89,8 +92,10 @@ enum LinkKind {
 impl LinkArgs {
     /// Opens the link to a board of this design.
     pub fn open(&self, design: &Design) -> Box<dyn Link> {
+        let identity = design.identity(Origin::Simulated);
         match self.link {
-            LinkKind::Software => Box::new(SoftwareLink::new(design.identity(Origin::Simulated))),
+            LinkKind::Sim => Box::new(SimLink::new(&identity, None)),
+            LinkKind::Software => Box::new(SoftwareLink::new(identity)),
         }
     }
 }
