@@ -66,7 +66,10 @@ pub enum BoardError {
         second: String,
     },
     /// An I/O standard where the tools take none, or none where they ask for one.
-    #[error("{file}: {key}.standard: {}", if *.wanted { "missing, and fpga.standard too: the tools ask for one" } else { "the tools of iCE40 take none" })]
+    #[error(
+        "{file}: {key}.standard: {}",
+        if *.wanted { "missing, and fpga.standard too: the tools ask for one" } else { "the tools of iCE40 take none" }
+    )]
     Standard {
         /// The file.
         file: String,

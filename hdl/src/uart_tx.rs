@@ -9,8 +9,8 @@ use rust_hdl::prelude::*;
 block! {
     /// An 8N1 sender at an integer number of clocks a bit. Bytes that wait go out without a gap: ten bits a byte.
     ///
-    /// Registers start at zero and the line idles high, hence the shift register holds "the line is low": from the first
-    /// edge, in reset and between bytes the line is high, and the receiver at the other end never sees a break.
+    /// Registers start at zero and the line idles high, hence the shift register holds "the line is low": from the
+    /// first edge, in reset and between bytes the line is high, and the receiver at the other end never sees a break.
     pub struct UartTx {
         /// The clock.
         pub clock: Wire<In, Clock>,

@@ -6,7 +6,7 @@ use systole_boards::{
 };
 use systole_hdl::parameters::ParameterError;
 
-/// Name; device; clock pin, MHz, PLL; UART pins in and out; LED pins idle, busy, error; whether idle is lit by a low level.
+/// Name; device; clock pin, MHz, PLL; UART pins in and out; LED pins idle, busy, error; whether a low level lights idle.
 type Row = (
     &'static str,
     &'static str,

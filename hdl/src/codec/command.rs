@@ -9,7 +9,8 @@ use crate::wire::{self, Injection};
 pub enum Command {
     /// Opens a session.
     Hello { nonce: u32 },
-    /// Fills `address .. address + k_len` of every lane of a bank; `operands` as [`operands_to_bytes`](super::operands_to_bytes) gives them.
+    /// Fills `address .. address + k_len` of every lane of a bank; `operands` as [`super::operands_to_bytes`] gives
+    /// them.
     Write { bank: u8, address: u16, k_len: u16, operands: Vec<u8> },
     /// Runs `count` jobs.
     Multiply(Multiply),

@@ -33,7 +33,7 @@ pub enum Content {
     Nak(Nak),
     /// Results of a MULTIPLY.
     Result {
-        /// For each job a status byte and its values; [`values_from_bytes`](super::values_from_bytes) reads the latter.
+        /// For each job a status byte and its values; [`super::values_from_bytes`] reads the latter.
         jobs: Vec<u8>,
         /// Advancing edges, summed over the jobs.
         steps: u32,
