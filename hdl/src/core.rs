@@ -124,8 +124,8 @@ impl Logic for Core {
         clock!(self, clock, decoder, fifo, executor, wrapper, encoder, refused);
         self.decoder.reset.next = self.reset.val();
         self.encoder.reset.next = self.reset.val();
-        self.refused.reset.next = self.reset.val();
         self.flush.next = self.reset.val() | self.decoder.hello.val();
+        self.refused.reset.next = self.flush.val();
         self.fifo.reset.next = self.flush.val();
         self.executor.reset.next = self.flush.val();
         self.wrapper.reset.next = self.flush.val();

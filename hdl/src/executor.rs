@@ -157,7 +157,6 @@ block! {
         b_bits: Param,
         trailer: Param,
         status_bytes: Param,
-        longest: Param,
         job_sizes: Vec<Param>,
         widths: usize,
     }
@@ -217,7 +216,7 @@ impl Executor {
             reader: CommandReader::new(p),
             operand: OperandReader::new(p),
             last_retired: Reg::new(bits(8)),
-            left: Reg::new(bits(17)),
+            left: Reg::new(bits(16)),
             index: Reg::new(bits(8)),
             at: Reg::new(bits(SUM_BITS)),
             term: Reg::new(bits(16)),
@@ -239,9 +238,8 @@ impl Executor {
             last_lane: Param::new((p.n - 1).into(), 8),
             a_bits: Param::new(p.a_address_bits().into(), 5),
             b_bits: Param::new(p.b_address_bits().into(), 5),
-            trailer: Param::new(wire::RESULT_TRAILER as u64, 17),
-            status_bytes: Param::new((wire::STATUS_BODY - wire::REPLY_HEAD) as u64, 17),
-            longest: Param::new(u64::from(u16::MAX) - wire::REPLY_HEAD as u64, 17),
+            trailer: Param::new(wire::RESULT_TRAILER as u64, 16),
+            status_bytes: Param::new((wire::STATUS_BODY - wire::REPLY_HEAD) as u64, 16),
             job_sizes: (0..=widths).map(job_size).collect(),
             widths,
         }
@@ -344,10 +342,7 @@ impl Logic for Executor {
                 self.doing.d.next = Task::Retire;
             }
             Task::Measure => {
-                if self.left.q.val() > self.longest.val() {
-                    self.poison.next = true;
-                    self.doing.d.next = Task::Retire;
-                } else if self.index.q.val() == self.reader.count.val() {
+                if self.index.q.val() == self.reader.count.val() {
                     self.doing.d.next = Task::Open;
                 } else {
                     self.left.d.next = self.left.q.val() + self.job_bytes.val();

@@ -229,10 +229,10 @@ impl Logic for FrameDecoder {
         self.framing_counter.clock.next = self.clock.val();
         self.overrun_counter.clock.next = self.clock.val();
         self.dropped_counter.clock.next = self.clock.val();
-        self.crc_counter.reset.next = self.reset.val();
-        self.framing_counter.reset.next = self.reset.val();
-        self.overrun_counter.reset.next = self.reset.val();
-        self.dropped_counter.reset.next = self.reset.val();
+        self.crc_counter.reset.next = self.reset.val() | (self.step.q.val() == Step::Greet);
+        self.framing_counter.reset.next = self.reset.val() | (self.step.q.val() == Step::Greet);
+        self.overrun_counter.reset.next = self.reset.val() | (self.step.q.val() == Step::Greet);
+        self.dropped_counter.reset.next = self.reset.val() | (self.step.q.val() == Step::Greet);
 
         // SLIP: what the byte on the wire is.
         self.take.next = self.rx_valid.val() & (self.step.q.val() == Step::Take);

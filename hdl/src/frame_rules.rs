@@ -34,7 +34,8 @@ block! {
         pub bad_argument: Wire<Out, bool>,
         /// The length field fits the opcode, the largest frame and the bytes that came, as of the last edge.
         pub length_fits: Wire<Out, bool>,
-        terms: Reg<Word>,
+        // What a later check needs. WRITE: k_len. MULTIPLY: count. INJECT: kind.
+        kept: Reg<Word>,
         // The argument being read, as far as it came: beyond its limit; not zero.
         above: Reg<bool>,
         nonzero: Reg<bool>,
@@ -46,6 +47,7 @@ block! {
         limit: Wire<Local, Word>,
         beyond: Wire<Local, bool>,
         something: Wire<Local, bool>,
+        too_long: Wire<Local, bool>,
         any_length: Wire<Local, bool>,
         wanted: Wire<Local, Word>,
         operand_bytes: Wire<Local, Word>,
@@ -65,14 +67,22 @@ block! {
         crc_bytes: Param,
         body_limit: Param,
         term_bytes: Param,
-        injects: Param,
         bank_limit: Param,
         kind_limit: Param,
+        repeat_kind: Param,
         width_limit: Param,
         any_byte: Param,
         k_limit: Vec<Param>,
         source_limit: Vec<Param>,
+        job_limit: Vec<Param>,
+        widths: usize,
     }
+}
+
+/// Most jobs of one MULTIPLY whose RESULT's length fits its field.
+fn job_limit(p: &Parameters, result_bytes: u32) -> u8 {
+    let room = u32::from(u16::MAX) - (wire::REPLY_HEAD + wire::RESULT_TRAILER) as u32;
+    (room / (1 + p.n * p.n * result_bytes)).min(u8::MAX.into()) as u8
 }
 
 impl FrameRules {
@@ -83,6 +93,7 @@ impl FrameRules {
         let bytes =
             |value: u32, count: usize| value.to_le_bytes().into_iter().take(count).map(byte).collect();
         let term_bytes = p.n * p.operand_bytes();
+        let widths = p.accumulator_bytes();
         let body_limit = p.largest_frame() as usize - wire::HEADER;
         Self {
             clock: Wire::default(),
@@ -95,7 +106,7 @@ impl FrameRules {
             known: Wire::default(),
             bad_argument: Wire::default(),
             length_fits: Wire::default(),
-            terms: Reg::new(bits(16)),
+            kept: Reg::new(bits(16)),
             above: Reg::default(),
             nonzero: Reg::default(),
             bad: Reg::default(),
@@ -106,6 +117,7 @@ impl FrameRules {
             limit: Wire::new(bits(8)),
             beyond: Wire::default(),
             something: Wire::default(),
+            too_long: Wire::default(),
             any_length: Wire::default(),
             wanted: Wire::new(bits(24)),
             operand_bytes: Wire::new(bits(16 + u32::BITS - term_bytes.leading_zeros())),
@@ -125,13 +137,16 @@ impl FrameRules {
             crc_bytes: byte(wire::CRC as u8),
             body_limit: Param::new(body_limit as u64, 16),
             term_bytes: Param::new(term_bytes.into(), 1),
-            injects: Param::new(p.injection.into(), 1),
             bank_limit: byte(wire::BANK_B),
-            kind_limit: byte(Injection::Start.code()),
+            // Where faults are left out, no kind is in range.
+            kind_limit: byte(if p.injection { Injection::Start.code() } else { 0 }),
+            repeat_kind: byte(Injection::RepeatK.code()),
             width_limit: byte(p.accumulator_bytes() as u8),
             any_byte: byte(u8::MAX),
             k_limit: bytes(p.k_limit(), 4),
             source_limit: bytes(u32::from(u16::MAX) - wire::REPLY_HEAD as u32, 2),
+            job_limit: (0..=widths).map(|width| byte(job_limit(p, width))).collect(),
+            widths: widths as usize,
         }
     }
 }
@@ -139,12 +154,13 @@ impl FrameRules {
 impl Logic for FrameRules {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, terms, above, nonzero, bad, fits);
+        dff_setup!(self, clock, kept, above, nonzero, bad, fits);
         // The limits of the argument that the byte belongs to; an unlimited byte is an argument of its own.
         self.limit.next = self.any_byte.val();
         self.first.next = true;
         self.last.next = false;
         self.positive.next = false;
+        self.too_long.next = false;
         if self.opcode.val() == self.write_code.val() {
             if self.body.val() == 0 {
                 self.limit.next = self.bank_limit.val();
@@ -173,12 +189,24 @@ impl Logic for FrameRules {
                 self.limit.next = self.width_limit.val();
                 self.last.next = true;
                 self.positive.next = true;
+                for width in 1..(self.widths + 1) {
+                    if self.data.val() == width {
+                        self.too_long.next = self.kept.q.val() > self.job_limit[width].val();
+                    }
+                }
             }
         } else if self.opcode.val() == self.inject_code.val() {
             if self.body.val() == 0 {
                 self.limit.next = self.kind_limit.val();
                 self.last.next = true;
                 self.positive.next = true;
+            } else if (self.body.val() == 2) | (self.body.val() == 3) {
+                self.first.next = false;
+            } else if self.body.val() == 4 {
+                self.first.next = false;
+                self.last.next = true;
+                // There is no k before that of step 0 to repeat.
+                self.positive.next = self.kept.q.val() == self.repeat_kind.val();
             }
         } else if self.opcode.val() == self.source_code.val() {
             if self.body.val() == 0 {
@@ -203,10 +231,17 @@ impl Logic for FrameRules {
             if self.last.val() & (self.beyond.val() | (self.positive.val() & !self.something.val())) {
                 self.bad.d.next = true;
             }
-            if self.body.val() == 3 {
-                self.terms.d.next = self.data.val();
-            } else if self.body.val() == 4 {
-                self.terms.d.next = self.terms.q.val() | (self.data.val() << 8);
+            if self.opcode.val() == self.write_code.val() {
+                if self.body.val() == 3 {
+                    self.kept.d.next = self.data.val();
+                } else if self.body.val() == 4 {
+                    self.kept.d.next = self.kept.q.val() | (self.data.val() << 8);
+                }
+            } else if (self.body.val() == 0) | (self.body.val() == 10) {
+                self.kept.d.next = self.data.val();
+            }
+            if self.too_long.val() {
+                self.bad.d.next = true;
             }
         }
         if self.clear.val() {
@@ -215,7 +250,7 @@ impl Logic for FrameRules {
         self.bad_argument.next = self.bad.q.val();
 
         // The length that the opcode wants.
-        self.operand_bytes.next = self.terms.q.val() * self.term_bytes.val();
+        self.operand_bytes.next = self.kept.q.val() * self.term_bytes.val();
         self.known.next = true;
         self.any_length.next = false;
         self.wanted.next = 0.into();
@@ -227,7 +262,6 @@ impl Logic for FrameRules {
             self.wanted.next = self.multiply_body.val();
         } else if self.opcode.val() == self.inject_code.val() {
             self.wanted.next = self.inject_body.val();
-            self.known.next = self.injects.val().any();
         } else if self.opcode.val() == self.source_code.val() {
             self.wanted.next = self.source_body.val();
         } else if (self.opcode.val() == self.sink_code.val()) | (self.opcode.val() == self.echo_code.val()) {
@@ -239,5 +273,112 @@ impl Logic for FrameRules {
             & (self.length.val() <= self.body_limit.val())
             & (self.body.val() == (self.length.val() + self.crc_bytes.val()));
         self.length_fits.next = self.fits.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim;
+
+    /// What the rules say of a whole body: known, length fits, arguments good.
+    fn judge(p: &Parameters, opcode: u8, body: &[u8]) -> (bool, bool, bool) {
+        let mut rules = sim::power_up(FrameRules::new(p));
+        rules.opcode.next = usize::from(opcode).into();
+        rules.length.next = body.len().into();
+        for (i, &byte) in body.iter().enumerate() {
+            rules.body.next = i.into();
+            rules.data.next = usize::from(byte).into();
+            rules.take.next = true;
+            sim::edge(&mut rules);
+        }
+        rules.take.next = false;
+        rules.body.next = (body.len() + wire::CRC).into();
+        sim::edge(&mut rules);
+        (rules.known.val(), rules.length_fits.val(), !rules.bad_argument.val())
+    }
+
+    const GOOD: (bool, bool, bool) = (true, true, true);
+    const BAD_LENGTH: (bool, bool, bool) = (true, false, true);
+    const BAD_ARGUMENT: (bool, bool, bool) = (true, true, false);
+
+    #[test]
+    fn opcodes_and_lengths() {
+        let p = Parameters { n: 2, ..Parameters::default() };
+        assert_eq!(judge(&p, wire::HELLO, &[0; 4]), GOOD);
+        assert_eq!(judge(&p, wire::HELLO, &[0; 3]), BAD_LENGTH);
+        assert_eq!(judge(&p, wire::STATUS, &[]), GOOD);
+        assert_eq!(judge(&p, wire::STATUS, &[0]), BAD_LENGTH);
+        assert_eq!(judge(&p, wire::SINK, &[0; 77]), GOOD);
+        assert_eq!(judge(&p, wire::ECHO, &[]), GOOD);
+        // The largest frame is half of the FIFO, header included.
+        assert_eq!(judge(&p, wire::ECHO, &[0; 2044]), GOOD);
+        assert_eq!(judge(&p, wire::ECHO, &[0; 2045]), BAD_LENGTH);
+        for opcode in [0, 9, 0x81, 0xFF] {
+            assert!(!judge(&p, opcode, &[]).0, "{opcode}");
+        }
+    }
+
+    #[test]
+    fn write() {
+        let three = Parameters { n: 3, w: 12, aw: 32, ..Parameters::default() };
+        let write = |bank: u8, k_len: u16, operands: usize| {
+            let [low, high] = k_len.to_le_bytes();
+            let body = [vec![bank, 9, 9, low, high], vec![0; operands]].concat();
+            judge(&three, wire::WRITE, &body)
+        };
+        assert_eq!(write(0, 1, 6), GOOD);
+        assert_eq!(write(1, 300, 1800), GOOD);
+        assert_eq!(write(1, 300, 1799), BAD_LENGTH);
+        assert_eq!(write(2, 1, 6), BAD_ARGUMENT);
+        assert_eq!(write(0, 0, 0), BAD_ARGUMENT);
+        assert_eq!(judge(&three, wire::WRITE, &[0; 4]), BAD_LENGTH);
+    }
+
+    #[test]
+    fn multiply() {
+        let p = Parameters { k_max: 300, a_depth: 512, ..Parameters::default() };
+        let multiply = |p: &Parameters, k_len: u32, count: u8, result_bytes: u8| {
+            let mut body = vec![255; 6];
+            body.extend(k_len.to_le_bytes());
+            body.extend([count, 255, result_bytes]);
+            judge(p, wire::MULTIPLY, &body)
+        };
+        for k_len in [1, 255, 256, 299, 300] {
+            assert_eq!(multiply(&p, k_len, 1, 4), GOOD, "{k_len}");
+        }
+        for k_len in [0, 301, 511, 512, 0x1_0001, 0x0100_0001] {
+            assert_eq!(multiply(&p, k_len, 1, 4), BAD_ARGUMENT, "{k_len}");
+        }
+        assert_eq!(multiply(&p, 1, 0, 4), BAD_ARGUMENT);
+        assert_eq!(multiply(&p, 1, 255, 4), GOOD);
+        assert_eq!(multiply(&p, 1, 1, 0), BAD_ARGUMENT);
+        assert_eq!(multiply(&p, 1, 1, 5), BAD_ARGUMENT);
+        // 65525 bytes of jobs at most: 21 of 1 + 32·32·3.
+        let wide = Parameters { n: 32, ..p };
+        assert_eq!(multiply(&wide, 1, 21, 3), GOOD);
+        assert_eq!(multiply(&wide, 1, 22, 3), BAD_ARGUMENT);
+        assert_eq!(multiply(&wide, 1, 63, 1), GOOD);
+        assert_eq!(multiply(&wide, 1, 64, 1), BAD_ARGUMENT);
+    }
+
+    #[test]
+    fn inject_and_source() {
+        let p = Parameters::default();
+        let inject = |p: &Parameters, kind: u8, step: u32| {
+            let body = [vec![kind], step.to_le_bytes().to_vec(), vec![255; 4]].concat();
+            judge(p, wire::INJECT, &body)
+        };
+        for kind in 1..=7 {
+            assert_eq!(inject(&p, kind, 0x0100_0000), GOOD);
+            assert_eq!(inject(&p, kind, 0), if kind == 4 { BAD_ARGUMENT } else { GOOD });
+        }
+        assert_eq!(inject(&p, 0, 1), BAD_ARGUMENT);
+        assert_eq!(inject(&p, 8, 1), BAD_ARGUMENT);
+        let without = Parameters { injection: false, ..Parameters::default() };
+        assert_eq!(inject(&without, 1, 1), BAD_ARGUMENT);
+        for (n, verdict) in [(0u16, GOOD), (65_533, GOOD), (65_534, BAD_ARGUMENT), (65_535, BAD_ARGUMENT)] {
+            assert_eq!(judge(&p, wire::SOURCE, &n.to_le_bytes()), verdict, "{n}");
+        }
     }
 }

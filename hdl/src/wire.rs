@@ -44,6 +44,13 @@
 //!
 //! *INJECT* arms one fault for the next job.
 //!
+//! A frame is dropped at the first of these checks that it fails, in this order, and [`Nak`] names it: escapes and CRC;
+//! session; seq; opcode; length (the opcode's, the largest frame's, and that of the bytes that came); arguments; room
+//! in the FIFO. Arguments are in range when bank is A or B, every k_len and count is at least 1, MULTIPLY's k_len is at
+//! most what an accumulator and k_max allow, result_bytes is 1 to the bytes of an accumulator, the reply's length fits
+//! its field (`2 + count·(1 + n²·result_bytes) + 8` or `2 + n` bytes), the kind of fault is one that the board can
+//! inject, and *repeat k* has a step to repeat.
+//!
 //! # Board to host
 //! Every body starts with `expected` u8 (the seq that the board takes next) and `retired` u8 (the seq of the last
 //! command that is finished; if that was answered by a frame, the frame is already ahead in the stream). The header's
@@ -55,7 +62,7 @@
 //! | [`ACK`] | nothing |
 //! | [`NAK`] | reason u8 ([`Nak`]) |
 //! | [`RESULT`] | for each job a status byte and `n·n` values (row-major, `result_bytes` each), then steps u32 and edges u32, summed over the jobs |
-//! | [`STATUS_REPLY`] | kind u8, row u8, column u8, job u8 of the first error since HELLO; counters u8, saturating: crc, framing, overrun, dropped, refused |
+//! | [`STATUS_REPLY`] | kind u8, row u8, column u8, job u8 of the first error; counters u8, saturating: crc, framing, overrun, dropped, refused; all since HELLO |
 //! | [`DATA`] | the bytes asked for |
 //! | [`ECHO_REPLY`] | the bytes sent |
 //!
@@ -66,7 +73,10 @@
 //! | 3 | [`STATUS_FIRED`]: an armed injection took effect in this job |
 //! | 4 | [`STATUS_NOT_FIRED`]: an injection was armed for this job and its step never came |
 //! | 5 | [`STATUS_REFUSED`]: a start was refused while this job ran |
-//! | 7 | [`STATUS_POISON`]: since HELLO, an address left its bank, a value did not fit its bytes, or a RESULT was too long for its length field |
+//! | 7 | [`STATUS_POISON`]: since HELLO, an address left its bank, or an operand or a value did not fit its bytes |
+//!
+//! A value that does not fit `result_bytes` is found when the status byte of its job has left. The CRC of that RESULT is
+//! sent inverted, so that it is lost like a damaged one, and every later job of the session carries the poison.
 //!
 //! # Sessions
 //! After reset the board is in no session: it answers HELLO, answers any other intact frame with NAK
