@@ -56,11 +56,24 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match watch_for_interrupt().and_then(|cancel| command(cli.command, &cancel)) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("systole: {error:#}");
+            eprintln!("systole: {}", explain(&error));
             // What no library error explains is about the arguments or this machine.
             error.downcast_ref().map_or(exit::INPUT, Error::exit_code)
         }
     }
+}
+
+/// An error with its causes, each said once: many errors already quote what caused them.
+fn explain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {

@@ -7,6 +7,7 @@ use crate::matrix::Sums;
 use crate::plan::Plan;
 use crate::reference::Expected;
 use serde::Serialize;
+use std::fmt;
 
 /// What differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -22,6 +23,18 @@ pub enum Quantity {
     Edges,
     /// A value of C, though all partial products agree.
     Sum,
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Status => "status",
+            Self::Value => "value",
+            Self::Steps => "steps",
+            Self::Edges => "edges",
+            Self::Sum => "sum",
+        })
+    }
 }
 
 /// A difference, and where it is.

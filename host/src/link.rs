@@ -107,3 +107,25 @@ pub trait Link {
     /// Clock cycles of the gateware since the link was made; `None` where nobody counts them.
     fn cycles(&self) -> Option<u64>;
 }
+
+impl<L: Link + ?Sized> Link for Box<L> {
+    fn level(&self) -> Level {
+        (**self).level()
+    }
+
+    fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {
+        (**self).poll(to_board, from_board)
+    }
+
+    fn time(&self) -> TimeBase {
+        (**self).time()
+    }
+
+    fn now(&self) -> u64 {
+        (**self).now()
+    }
+
+    fn cycles(&self) -> Option<u64> {
+        (**self).cycles()
+    }
+}

@@ -30,11 +30,11 @@ pub struct RunArgs {
     /// Multiply random matrices of these sizes instead
     #[arg(long, value_name = "MxKxP", conflicts_with_all = ["a", "b"])]
     random: Option<Size>,
-    /// Seed of the random matrices
-    #[arg(long, default_value_t = 0, requires = "random")]
-    seed: u64,
+    /// Seed of the random matrices [default: 0]
+    #[arg(long)]
+    seed: Option<u64>,
     /// Keep the random matrices in this directory, as A.npy and B.npy
-    #[arg(long, value_name = "DIR", requires = "random")]
+    #[arg(long, value_name = "DIR")]
     save_inputs: Option<PathBuf>,
     /// Write C to this file
     #[arg(long, value_name = "C.npy")]
@@ -117,11 +117,16 @@ fn operands(arguments: &RunArgs, design: &Design) -> anyhow::Result<(Operands, O
     let check = |m: usize, k: usize, p: usize| check_memory(m as u128, k as u128, p as u128, design, limit);
     if let Some(Size { m, k, p }) = arguments.random {
         check(m, k, p)?;
-        let (a, b) = random(m, k, p, w, arguments.seed);
+        let (a, b) = random(m, k, p, w, arguments.seed.unwrap_or(0));
         if let Some(directory) = &arguments.save_inputs {
             save(directory, &a, &b, w)?;
         }
         return Ok((a, b));
+    }
+    // clap drops `requires` where the required argument conflicts with one that is given.
+    if arguments.seed.is_some() || arguments.save_inputs.is_some() {
+        let text = "--seed and --save-inputs are about random matrices: give --random MxKxP instead of files";
+        return Err(Error::Arguments(text.to_owned()).into());
     }
     let read = |path: &Option<PathBuf>| {
         let path = path.as_deref().context("two files are needed: A.npy and B.npy")?;
@@ -158,9 +163,10 @@ fn write_text(t: &mut String, product: &Product, design: &Design, out: Option<&P
     let p = design.parameters();
     writeln!(
         t,
-        "product    {shape}, {} jobs of {1}×{1} on level {2}",
+        "product    {shape}, {} {1}×{1} job{2} on level {3}",
         count(product.jobs),
         p.n,
+        if product.jobs == 1 { "" } else { "s" },
         product.level
     )?;
     if product.reruns > 0 {
@@ -215,7 +221,7 @@ fn write_verdict(t: &mut String, product: &Product) -> std::fmt::Result {
     let job = first.job.map_or_else(String::new, |job| format!(", job {job}"));
     writeln!(
         t,
-        "first      {:?} at row {}, column {} (block {}{job}): expected {}, got {}",
+        "first      {} at row {}, column {} (block {}{job}): expected {}, got {}",
         first.what, first.row, first.column, first.block, first.expected, first.got
     )
 }
