@@ -26,6 +26,7 @@ pub mod result_reader;
 pub mod rom;
 pub mod signal;
 pub mod sim;
+pub mod storage;
 pub mod types;
 pub mod uart_rx;
 pub mod uart_tx;

@@ -1,10 +1,11 @@
-//! Wires, registers and memories with run-time widths, and the macro that makes a block of them.
+//! Wires with run-time widths, and the macro that makes a block of them, registers, memories and other blocks.
 //!
 //! They implement rust-hdl's public `Atom`, `Logic` and `Block` traits, so `#[hdl_gen]`, Verilog generation, its checks,
 //! `Simulation` and waveform dumps work on them as on rust-hdl's own. Evaluation differs in two ways. A block settles
 //! completely before it returns to its parent, and is skipped while nothing it depends on has changed. And a direct loop
 //! ([`crate::sim`]) takes an edge in two phases: every register and memory takes its input ([`Part::tick`]), then
-//! what changed settles. rust-hdl's own order visits every block on each of about twelve passes a clock.
+//! what changed settles, from the innermost blocks out. rust-hdl's own order visits every block on each of about twelve
+//! passes a clock.
 //!
 //! Where the clock is toggled as a signal, as rust-hdl's `Simulation` does, a register takes the value that its input
 //! had *before* the settling that brought the edge: what changes together with the clock is seen by the next edge, at
@@ -14,6 +15,8 @@ use crate::types::{Value, Width, Word};
 use rust_hdl::core::{constraint::PinConstraint, signal::get_signal_id};
 use rust_hdl::prelude::*;
 use std::marker::PhantomData;
+
+pub use crate::storage::{Ram, Reg};
 
 /// What a block is made of. Plain numbers and tables may stand among the hardware: they take no part.
 pub trait Part {
@@ -29,6 +32,8 @@ pub trait Part {
     fn tick(&mut self) -> bool {
         false
     }
+    /// A child whose state has ticked evaluates with the inputs that it has, before its parent does.
+    fn lead(&mut self) {}
     /// Outputs show their new value. True if that changed anything.
     fn publish(&mut self) -> bool {
         false
@@ -55,6 +60,10 @@ impl<P: Part> Part for Vec<P> {
         self.iter_mut().fold(false, |changed, part| part.tick() | changed)
     }
     #[inline(always)]
+    fn lead(&mut self) {
+        self.iter_mut().for_each(Part::lead);
+    }
+    #[inline(always)]
     fn publish(&mut self) -> bool {
         self.iter_mut().fold(false, |changed, part| part.publish() | changed)
     }
@@ -68,13 +77,21 @@ impl<P: Part> Part for Vec<P> {
     }
 }
 
+/// The direction of a register's output: `Out` to its parent, but driven by the edge alone.
+#[derive(Clone, Debug, Default)]
+pub struct Held {}
+
+impl Direction for Held {
+    const KIND: AtomKind = AtomKind::OutputParameter;
+}
+
 /// A signal of direction `In`, `Out` or `Local`. `next` drives it, `val()` reads it.
 #[derive(Clone, Debug)]
 pub struct Wire<D: Direction, T: Value> {
     /// The value to drive the wire with.
     pub next: T,
-    val: T,
-    shape: T::Shape,
+    pub(crate) val: T,
+    pub(crate) shape: T::Shape,
     fresh: bool,
     claimed: bool,
     id: usize,
@@ -99,8 +116,13 @@ impl<D: Direction, T: Value> Wire<D, T> {
         self.fresh = true;
     }
 
+    /// Whether the block that owns this input was told to evaluate.
+    pub fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
     #[inline(always)]
-    fn take(&mut self) -> bool {
+    pub(crate) fn take(&mut self) -> bool {
         let new = self.next.fit(&self.shape);
         let changed = self.fresh | (self.val != new);
         self.val = new;
@@ -125,10 +147,17 @@ impl<T: Value> Wire<In, T> {
 impl Wire<In, Clock> {
     /// Takes the level that the parent drives. True if that is a rising edge.
     #[inline(always)]
-    fn rises(&mut self) -> bool {
+    pub(crate) fn rises(&mut self) -> bool {
         let before = self.val.clk;
         self.val = self.next;
         self.val.clk && !before
+    }
+}
+impl<T: Value> Wire<Held, T> {
+    /// The value held, which always fits.
+    #[inline(always)]
+    pub fn val(&self) -> T {
+        self.val
     }
 }
 impl<T: Value> Wire<Out, T> {
@@ -300,10 +329,14 @@ macro_rules! block {
 
         impl $crate::signal::Part for $name {
             fn settle(&mut self) -> bool {
+                let ticked = self.clock.is_fresh();
                 let mut changed = false;
                 $(changed |= $crate::signal::Part::latch(&mut self.$field);)*
                 if !changed {
                     return false;
+                }
+                if ticked {
+                    $($crate::signal::Part::lead(&mut self.$field);)*
                 }
                 let mut evaluations = 0;
                 loop {
@@ -327,6 +360,9 @@ macro_rules! block {
                     self.clock.refresh();
                 }
                 changed
+            }
+            fn lead(&mut self) {
+                $crate::signal::Part::settle(self);
             }
             fn connect_part(&mut self) {
                 ::rust_hdl::prelude::Block::connect_all(self);
@@ -360,181 +396,4 @@ macro_rules! block {
             }
         }
     };
-}
-
-/// A register: `q` takes `d` at the rising edge. It starts at zero.
-#[derive(Clone, Debug)]
-pub struct Reg<T: Value> {
-    /// The clock.
-    pub clock: Wire<In, Clock>,
-    /// The value to take.
-    pub d: Wire<In, T>,
-    /// The value held.
-    pub q: Wire<Out, T>,
-}
-
-impl<T: Value> Reg<T> {
-    /// A register that holds zero.
-    pub fn new(shape: T::Shape) -> Self {
-        Self { clock: Wire::new(()), d: Wire::new(shape), q: Wire::new(shape) }
-    }
-}
-
-impl<T: Value<Shape = ()>> Default for Reg<T> {
-    fn default() -> Self {
-        Self::new(())
-    }
-}
-
-impl<T: Value> Logic for Reg<T> {
-    fn update(&mut self) {}
-    fn connect(&mut self) {
-        self.q.connect();
-    }
-    fn hdl(&self) -> Verilog {
-        Verilog::Custom("initial q = 0;\nalways @(posedge clock) q <= d;\n".into())
-    }
-}
-
-impl<T: Value> Part for Reg<T> {
-    #[inline(always)]
-    fn settle(&mut self) -> bool {
-        let changed = self.clock.rises() && self.tick();
-        self.d.val = self.d.next.fit(&self.d.shape);
-        changed
-    }
-    #[inline(always)]
-    fn tick(&mut self) -> bool {
-        let changed = self.q.val != self.d.val;
-        self.q.val = self.d.val;
-        self.q.next = self.d.val;
-        changed
-    }
-    fn connect_part(&mut self) {
-        self.connect_all();
-    }
-    fn visit(&self, name: &str, probe: &mut dyn Probe) {
-        self.accept(name, probe);
-    }
-}
-
-impl<T: Value> Block for Reg<T> {
-    fn connect_all(&mut self) {
-        self.connect();
-    }
-    fn update_all(&mut self) {
-        self.settle();
-    }
-    fn has_changed(&self) -> bool {
-        false
-    }
-    fn accept(&self, name: &str, probe: &mut dyn Probe) {
-        probe.visit_start_scope(name, self);
-        self.clock.visit("clock", probe);
-        self.d.visit("d", probe);
-        self.q.visit("q", probe);
-        probe.visit_end_scope(name, self);
-    }
-}
-
-/// A block RAM: one write port, one read port with a registered output and no enable. Cells start at zero.
-///
-/// A read of the cell being written gives the old value in simulation, but no block may depend on it: block RAMs differ
-/// there, and to make them agree costs an iCE40 28 flip-flops and 19 LUTs for every 512 bytes. For the same reason
-/// nothing sets the output before the first edge.
-#[derive(Clone, Debug)]
-pub struct Ram {
-    /// The clock of both ports.
-    pub clock: Wire<In, Clock>,
-    /// Cell to read.
-    pub read_address: Wire<In, Word>,
-    /// What it held at the last edge.
-    pub read_data: Wire<Out, Word>,
-    /// Cell to write.
-    pub write_address: Wire<In, Word>,
-    /// Value to write.
-    pub write_data: Wire<In, Word>,
-    /// Whether to write at the next edge.
-    pub write_enable: Wire<In, bool>,
-    cells: Vec<Word>,
-}
-
-impl Ram {
-    /// `2^address_bits` cells of the given width.
-    pub fn new(address_bits: u32, data: Width) -> Self {
-        let address = Width::unsigned(address_bits);
-        Self {
-            clock: Wire::new(()),
-            read_address: Wire::new(address),
-            read_data: Wire::new(data),
-            write_address: Wire::new(address),
-            write_data: Wire::new(data),
-            write_enable: Wire::new(()),
-            cells: vec![Word::default(); 1 << address_bits],
-        }
-    }
-}
-
-impl Logic for Ram {
-    fn update(&mut self) {}
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
-    fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "(* no_rw_check *) reg [{high}:0] cells [0:{last}];\n\
-             integer i;\n\
-             initial begin\n  for (i = 0; i <= {last}; i = i + 1) cells[i] = 0;\nend\n\
-             always @(posedge clock) begin\n  read_data <= cells[read_address];\n  \
-             if (write_enable) cells[write_address] <= write_data;\nend\n",
-            high = self.read_data.bits() - 1,
-            last = self.cells.len() - 1,
-        ))
-    }
-}
-
-impl Part for Ram {
-    fn settle(&mut self) -> bool {
-        let changed = self.clock.rises() && self.tick();
-        self.read_address.take();
-        self.write_address.take();
-        self.write_data.take();
-        self.write_enable.take();
-        changed
-    }
-    fn tick(&mut self) -> bool {
-        self.read_data.next = self.cells[self.read_address.val.index()];
-        if self.write_enable.val {
-            self.cells[self.write_address.val.index()] = self.write_data.val;
-        }
-        self.read_data.take()
-    }
-    fn connect_part(&mut self) {
-        self.connect_all();
-    }
-    fn visit(&self, name: &str, probe: &mut dyn Probe) {
-        self.accept(name, probe);
-    }
-}
-
-impl Block for Ram {
-    fn connect_all(&mut self) {
-        self.connect();
-    }
-    fn update_all(&mut self) {
-        self.settle();
-    }
-    fn has_changed(&self) -> bool {
-        false
-    }
-    fn accept(&self, name: &str, probe: &mut dyn Probe) {
-        probe.visit_start_scope(name, self);
-        self.clock.visit("clock", probe);
-        self.read_address.visit("read_address", probe);
-        self.read_data.visit("read_data", probe);
-        self.write_address.visit("write_address", probe);
-        self.write_data.visit("write_data", probe);
-        self.write_enable.visit("write_enable", probe);
-        probe.visit_end_scope(name, self);
-    }
 }

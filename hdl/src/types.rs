@@ -87,8 +87,10 @@ impl Width {
 
     #[inline(always)]
     fn cut(self, x: i64) -> i64 {
-        let shift = 64 - self.bits as u32;
-        if self.signed { x << shift >> shift } else { ((x as u64) << shift >> shift) as i64 }
+        // Wrapping: `bits` is 1..=63 by construction, and this is where simulation spends most of its time.
+        let shift = 64_u32.wrapping_sub(self.bits.into());
+        let high = x.wrapping_shl(shift);
+        if self.signed { high.wrapping_shr(shift) } else { (high as u64).wrapping_shr(shift) as i64 }
     }
 
     #[inline(always)]
