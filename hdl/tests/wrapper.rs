@@ -328,3 +328,42 @@ fn a_design_without_injections_ignores_them() {
     bench.arm(Injection::Truncate, 0, 0);
     bench.good_job();
 }
+
+#[test]
+fn every_shape_and_width_gives_the_product() {
+    for (w, aw) in [(8, 32), (2, 4), (5, 19), (16, 48), (3, 7)] {
+        for n in 1..=4_u32 {
+            let p = Parameters {
+                n,
+                w,
+                aw,
+                k_max: 8,
+                a_depth: 8,
+                b_depth: 8,
+                job_bits: 1,
+                ..Parameters::default()
+            };
+            let mut bench = Bench::new(&p);
+            let side = n as usize;
+            for k_len in [1, 2, 3, 5, 8_usize] {
+                // Every value of w bits comes up, the most negative first.
+                let operand = |i: usize| (i as i64 * 5) % (1 << w) - (1 << (w - 1));
+                let a: Vec<i64> = (0..side * k_len).map(operand).collect();
+                let b: Vec<i64> = (0..side * k_len).map(|i| operand(i * i)).collect();
+                bench.write(BANK_A, 0, k_len, &a);
+                bench.write(BANK_B, 0, k_len, &b);
+                if !bench.start(0, 0, k_len, 1) {
+                    assert!(k_len as u32 > p.k_limit(), "n={n} w={w} aw={aw}: K={k_len} refused");
+                    continue;
+                }
+                let steps = (k_len + 2 * side - 2) as i64;
+                let finished = Finished { job: 1, steps, edges: steps, error: (0, 0, 0) };
+                assert_eq!(bench.finish(), finished, "n={n} w={w} aw={aw} K={k_len}");
+                let term = |i, j, k| a[i * k_len + k] * b[j * k_len + k];
+                let sum = |p| (0..k_len).map(|k| term(p / side, p % side, k)).sum::<i64>();
+                let product: Vec<i64> = (0..side * side).map(sum).collect();
+                assert_eq!(bench.result(side * side), (0, product), "n={n} w={w} aw={aw} K={k_len}");
+            }
+        }
+    }
+}
