@@ -243,7 +243,7 @@ mod tests {
     fn a_wrong_length_field_and_an_endless_frame_are_named() {
         let mut frame = vec![5, 0, 1, 0];
         frame.extend(crc32fast::hash(&frame).to_le_bytes());
-        assert_eq!(one_frame(&slip(&frame)), Err(FrameError::Length { announced: 1, got: 0 }));
+        assert_eq!(one_frame(&slip(&frame)), Err(FrameError::Length { seq: 0, announced: 1, got: 0 }));
         assert_eq!(one_frame(&slip(&vec![0; 70_000])), Err(FrameError::Long));
     }
 

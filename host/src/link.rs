@@ -129,3 +129,17 @@ impl<L: Link + ?Sized> Link for Box<L> {
         (**self).cycles()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_in_either_unit() {
+        let base = |unit| TimeBase { unit, byte: 1, latency: 0 };
+        assert_eq!(base(Unit::Cycles).of_cycles(240, 24_000_000), 240);
+        assert_eq!(base(Unit::Nanoseconds).of_cycles(240, 24_000_000), 10_000);
+        assert_eq!(base(Unit::Cycles).text(1500), "1500 cycles");
+        assert_eq!(base(Unit::Nanoseconds).text(1_500_000_000), "1.500 s");
+    }
+}

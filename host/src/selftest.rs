@@ -7,7 +7,7 @@
 use crate::link::Link;
 use crate::matrix::Operands;
 use crate::plan::{Chunk, Side, panel};
-use crate::session::{Session, SessionError, SessionOptions};
+use crate::session::{Counters, Session, SessionError, SessionOptions};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
 use systole_firmware::design::Design;
@@ -70,7 +70,7 @@ impl Check {
     }
 }
 
-/// Injects every fault that a job of this design can show.
+/// Injects every fault that a job of this design can show; gives the checks, and what crossed the link.
 ///
 /// # Errors
 /// What stops a session. A RESULT that was lost is not asked for again: [`SessionError::LostResult`].
@@ -78,7 +78,7 @@ pub fn selftest(
     link: &mut dyn Link,
     design: &Design,
     cancel: &AtomicBool,
-) -> Result<Vec<Check>, SessionError> {
+) -> Result<(Vec<Check>, Counters), SessionError> {
     let options = SessionOptions { nonce: FIRST_NONCE, design: Some(design.clone()) };
     let mut session = Session::open(link, options, cancel)?;
     let bench = Bench::new(design.parameters());
@@ -89,7 +89,9 @@ pub fn selftest(
         }
         checks.push(bench.check(&mut session, injection, step, expected)?);
     }
-    Ok(checks)
+    let counters = session.counters();
+    // Each check opens a session on purpose.
+    Ok((checks, Counters { restarts: 0, ..counters }))
 }
 
 /// A small job and its right product.

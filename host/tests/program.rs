@@ -208,6 +208,16 @@ fn a_reader_that_closes_is_no_failure() {
     assert_eq!((child.wait().expect("ends").code(), err.as_str()), (Some(0), ""));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_that_cannot_be_written_is_an_error() {
+    let full = fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+    let output = Process::new(env!("CARGO_BIN_EXE_systole")).arg("info").stdout(full).output().expect("runs");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(err.starts_with("systole: cannot write the report: "), "{err}");
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_with_130_and_leaves_the_output_as_it_was() {

@@ -3,7 +3,6 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
-use systole::link::software::SoftwareLink;
 use systole::link::{Level, Link, LinkError, TimeBase};
 use systole_hdl::codec::{Decoder, Frame, Reply};
 
@@ -140,22 +139,24 @@ impl<L: Link> Link for Noise<L> {
     }
 }
 
-/// A software link whose board is reset once, after a number of polls.
-pub struct ResetAfter {
+/// A link on which something happens to the board once, after a number of polls.
+pub struct Mishap<L, F> {
     /// The link.
-    pub inner: SoftwareLink,
+    pub inner: L,
     /// Polls still to go.
     pub polls: u32,
+    /// What happens.
+    pub happens: F,
 }
 
-impl Link for ResetAfter {
+impl<L: Link, F: FnMut(&mut L) -> Result<(), LinkError>> Link for Mishap<L, F> {
     fn level(&self) -> Level {
         self.inner.level()
     }
 
     fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {
         if self.polls == 1 {
-            self.inner.board().reset();
+            (self.happens)(&mut self.inner)?;
         }
         self.polls = self.polls.saturating_sub(1);
         self.inner.poll(to_board, from_board)

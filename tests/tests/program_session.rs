@@ -1,19 +1,21 @@
 //! Sessions over links that lose, damage, repeat and forge: a right product or an error that says why, never a wrong
-//! product, and never a wait without end.
+//! product, and never a wait without end. On both links: the model of the board and the simulated gateware.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use systole::error::Error;
-use systole::link::Link;
+use systole::link::sim::SimLink;
 use systole::link::software::SoftwareLink;
+use systole::link::{Link, LinkError};
 use systole::matrix::random;
 use systole::product::{Product, Watcher, product};
 use systole::session::{Session, SessionError, SessionOptions};
 use systole_firmware::design::Design;
 use systole_hdl::codec::{Command, Content, Frame, Reply};
 use systole_hdl::parameters::Parameters;
+use systole_hdl::sim;
 use systole_hdl::wire::{self, Nak, Origin};
-use systole_tests::links::{Filter, Noise, ResetAfter, Tap, pass};
+use systole_tests::links::{Filter, Mishap, Noise, Tap, pass};
 
 struct Nobody;
 
@@ -32,6 +34,15 @@ fn cramped() -> Design {
 
 fn link(design: &Design) -> SoftwareLink {
     SoftwareLink::new(design.identity(Origin::Simulated))
+}
+
+fn gateware(design: &Design) -> SimLink {
+    SimLink::new(&design.identity(Origin::Simulated), None)
+}
+
+/// A board of each kind.
+fn boards(design: &Design) -> [Box<dyn Link>; 2] {
+    [Box::new(link(design)), Box::new(gateware(design))]
 }
 
 /// An 11×9×13 product: padded blocks, three chunks of K, more panels than either bank holds.
@@ -64,70 +75,82 @@ fn nth(opcode: u8, turns: &[usize]) -> impl FnMut(&Frame) -> bool {
 #[test]
 fn a_clean_link_needs_no_second_try() {
     let design = cramped();
-    let product = expect_equal(&mut link(&design), &design);
-    assert_eq!(product.jobs, 6 * 7 * 3);
-    // Two jobs of four terms take 4 + 2 steps, one of one term 1 + 2.
-    assert_eq!((product.steps, product.edges), (42 * (6 + 6 + 3), 42 * 15));
-    let c = product.counters;
-    assert_eq!((product.reruns, c.go_backs, c.timeouts, c.damaged, c.restarts), (0, 0, 0, 0, 0));
+    for mut board in boards(&design) {
+        let product = expect_equal(&mut board, &design);
+        assert_eq!(product.jobs, 6 * 7 * 3);
+        // Two jobs of four terms take 4 + 2 steps, one of one term 1 + 2.
+        assert_eq!((product.steps, product.edges), (42 * (6 + 6 + 3), 42 * 15));
+        let c = product.counters;
+        assert_eq!((product.reruns, c.go_backs, c.timeouts, c.damaged, c.restarts), (0, 0, 0, 0, 0));
+    }
 }
 
 #[test]
 fn lost_results_are_run_again_with_panels_that_were_overwritten_since() {
     let design = cramped();
-    let mut tap = Tap::new(link(&design), pass(), losing(nth(wire::RESULT, &[3, 4, 17, 20])));
-    let product = expect_equal(&mut tap, &design);
-    assert!(product.reruns >= 4, "{} jobs run again", product.reruns);
-    assert_eq!(product.jobs, 6 * 7 * 3, "a job that ran again counts once");
+    for board in boards(&design) {
+        let mut tap = Tap::new(board, pass(), losing(nth(wire::RESULT, &[3, 4, 17, 20])));
+        let product = expect_equal(&mut tap, &design);
+        assert!(product.reruns >= 4, "{} jobs run again", product.reruns);
+        assert_eq!(product.jobs, 6 * 7 * 3, "a job that ran again counts once");
+    }
 }
 
 #[test]
 fn lost_commands_are_sent_again_from_where_the_board_asks() {
     let design = cramped();
     for opcode in [wire::WRITE, wire::MULTIPLY] {
-        let mut tap = Tap::new(link(&design), losing(nth(opcode, &[0, 9])), pass());
-        let product = expect_equal(&mut tap, &design);
-        assert!(product.counters.go_backs >= 2, "{:?}", product.counters);
+        for board in boards(&design) {
+            let mut tap = Tap::new(board, losing(nth(opcode, &[0, 9])), pass());
+            let product = expect_equal(&mut tap, &design);
+            assert!(product.counters.go_backs >= 2, "{:?}", product.counters);
+        }
     }
 }
 
 #[test]
 fn a_lost_nak_is_made_up_for_by_the_deadline() {
     let design = cramped();
-    let mut tap =
-        Tap::new(link(&design), losing(nth(wire::WRITE, &[2])), losing(|frame| frame.opcode == wire::NAK));
-    let product = expect_equal(&mut tap, &design);
-    assert!(product.counters.timeouts >= 1);
-    assert_eq!(product.counters.go_backs, 0);
+    for board in boards(&design) {
+        let lost_nak = losing(|frame| frame.opcode == wire::NAK);
+        let mut tap = Tap::new(board, losing(nth(wire::WRITE, &[2])), lost_nak);
+        let product = expect_equal(&mut tap, &design);
+        assert!(product.counters.timeouts >= 1);
+        assert_eq!(product.counters.go_backs, 0);
+    }
 }
 
 #[test]
 fn repeated_commands_are_executed_once() {
     let design = cramped();
-    let twice = Box::new(
-        |frame: Frame| if frame.opcode == wire::HELLO { vec![frame] } else { vec![frame.clone(), frame] },
-    );
-    let mut tap = Tap::new(link(&design), twice, pass());
-    let product = expect_equal(&mut tap, &design);
-    assert_eq!(product.reruns, 0);
+    for board in boards(&design) {
+        let twice = Box::new(|frame: Frame| match frame.opcode {
+            wire::HELLO => vec![frame],
+            _ => vec![frame.clone(), frame],
+        });
+        let product = expect_equal(&mut Tap::new(board, twice, pass()), &design);
+        assert_eq!(product.reruns, 0);
+    }
 }
 
 #[test]
 fn the_last_answer_lost_is_asked_for() {
     let design = cramped();
     let (a, b) = random(2, 4, 2, 8, 1);
-    let mut tap = Tap::new(link(&design), pass(), losing(nth(wire::RESULT, &[0])));
-    let product = product(&mut tap, &design, &a, &b, &mut Nobody, &GO_ON).expect("a product");
-    assert!(product.comparison.equal());
-    assert_eq!(product.reruns, 1);
+    for board in boards(&design) {
+        let mut tap = Tap::new(board, pass(), losing(nth(wire::RESULT, &[0])));
+        let product = product(&mut tap, &design, &a, &b, &mut Nobody, &GO_ON).expect("a product");
+        assert!(product.comparison.equal());
+        assert_eq!(product.reruns, 1);
+    }
 }
 
-#[test]
-fn noise_costs_time_and_never_a_wrong_product() {
+/// Products over a noisy link: each right or given up; gives how many were right, go-backs and jobs run again.
+fn through_noise(seeds: u64, board: impl Fn(&Design) -> Box<dyn Link>) -> (u64, u64, u64) {
     let design = cramped();
     let (mut good, mut go_backs, mut reruns) = (0, 0, 0);
-    for seed in 0..40 {
-        match multiply(&mut Noise::new(link(&design), seed, 400), &design) {
+    for seed in 0..seeds {
+        match multiply(&mut Noise::new(board(&design), seed, 400), &design) {
             Ok(product) => {
                 assert!(product.comparison.equal(), "seed {seed}: {:?}", product.comparison);
                 good += 1;
@@ -138,7 +161,20 @@ fn noise_costs_time_and_never_a_wrong_product() {
             Err(error) => panic!("seed {seed}: {error}"),
         }
     }
+    (good, go_backs, reruns)
+}
+
+#[test]
+fn noise_costs_time_and_never_a_wrong_product() {
+    let (good, go_backs, reruns) = through_noise(40, |design| Box::new(link(design)));
     assert!(good >= 35, "{good} of 40 products came through");
+    assert!(go_backs > 0 && reruns > 0, "{go_backs} go-backs, {reruns} re-runs: the noise did nothing");
+}
+
+#[test]
+fn noise_around_the_gateware() {
+    let (good, go_backs, reruns) = through_noise(10, |design| Box::new(gateware(design)));
+    assert!(good >= 8, "{good} of 10 products came through");
     assert!(go_backs > 0 && reruns > 0, "{go_backs} go-backs, {reruns} re-runs: the noise did nothing");
 }
 
@@ -146,9 +182,34 @@ fn noise_costs_time_and_never_a_wrong_product() {
 fn a_board_reset_in_the_middle_is_told_everything_again() {
     let design = cramped();
     for polls in [20, 40, 60, 80] {
-        let product = expect_equal(&mut ResetAfter { inner: link(&design), polls }, &design);
+        let happens = |link: &mut SoftwareLink| {
+            link.board().reset();
+            Ok(())
+        };
+        let product = expect_equal(&mut Mishap { inner: link(&design), polls, happens }, &design);
         assert_eq!(product.counters.restarts, 1, "reset before poll {polls}");
     }
+    for polls in [200, 700, 1500] {
+        let happens = |link: &mut SimLink| {
+            let core = link.core();
+            core.reset.next = true;
+            sim::edge(core);
+            core.reset.next = false;
+            Ok(())
+        };
+        let product = expect_equal(&mut Mishap { inner: gateware(&design), polls, happens }, &design);
+        assert_eq!(product.counters.restarts, 1, "reset before poll {polls}");
+    }
+}
+
+#[test]
+fn a_link_that_closes_is_named() {
+    let design = cramped();
+    let happens = |_: &mut SoftwareLink| Err(LinkError::Closed);
+    let error = multiply(&mut Mishap { inner: link(&design), polls: 30, happens }, &design);
+    let error = error.expect_err("closed");
+    assert!(error.to_string().starts_with("the link was closed by the other end"), "{error}");
+    assert_eq!(error.exit_code(), 3);
 }
 
 #[test]
@@ -162,10 +223,12 @@ fn silence_ends_with_the_stage_it_began_in() {
         })
     };
     for (opcode, stage) in [(wire::HELLO, "HELLO"), (wire::WRITE, "WRITE"), (wire::MULTIPLY, "MULTIPLY")] {
-        let error = multiply(&mut Tap::new(link(&design), silent_after(opcode), pass()), &design);
-        let error = error.expect_err("nobody answers");
-        assert!(error.to_string().starts_with(&format!("no answer to {stage} within")), "{error}");
-        assert_eq!(error.exit_code(), 3);
+        for board in boards(&design) {
+            let error = multiply(&mut Tap::new(board, silent_after(opcode), pass()), &design);
+            let error = error.expect_err("nobody answers");
+            assert!(error.to_string().starts_with(&format!("no answer to {stage} within")), "{error}");
+            assert_eq!(error.exit_code(), 3);
+        }
     }
 }
 
@@ -267,7 +330,13 @@ fn window_and_credits_are_kept() {
 #[test]
 fn status_tells_what_the_board_dropped() {
     let design = cramped();
-    let mut tap = Tap::new(link(&design), losing(nth(wire::SINK, &[0])), pass());
+    for board in boards(&design) {
+        status_after_a_lost_sink(board);
+    }
+}
+
+fn status_after_a_lost_sink(board: Box<dyn Link>) {
+    let mut tap = Tap::new(board, losing(nth(wire::SINK, &[0])), pass());
     let options = SessionOptions { nonce: 1, design: None };
     let mut session = Session::open(&mut tap, options, &GO_ON).expect("a session");
     session.issue(&Command::Sink(vec![1, 2, 3]));

@@ -116,6 +116,8 @@ impl Command {
             }),
             wire::INJECT => {
                 let (code, step, length) = (body.u8()?, body.u32()?, body.u32()?);
+                // A wrong length is the worse fault, and is what a board names.
+                body.end()?;
                 let kind = Injection::from_code(code).ok_or(BodyError::Code { opcode, code })?;
                 Self::Inject { kind, step, length }
             }

@@ -41,8 +41,10 @@ pub enum FrameError {
         got: u32,
     },
     /// The length field disagrees with the number of bytes.
-    #[error("frame announces a body of {announced} bytes and has {got}")]
+    #[error("frame {seq} announces a body of {announced} bytes and has {got}")]
     Length {
+        /// Sequence number that the frame carries.
+        seq: u8,
         /// The length field.
         announced: usize,
         /// Body bytes seen.
@@ -93,7 +95,7 @@ impl Frame {
         }
         let announced = usize::from(u16::from_le_bytes([low, high]));
         if announced != body.len() {
-            return Err(FrameError::Length { announced, got: body.len() });
+            return Err(FrameError::Length { seq, announced, got: body.len() });
         }
         Ok(Self { opcode, seq, body: body.to_vec() })
     }

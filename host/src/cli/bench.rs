@@ -1,6 +1,6 @@
 //! `systole bench`: figures that can be compared.
 
-use super::output::{count, print, print_json, time};
+use super::output::{count, note_trouble, print, print_json, time};
 use super::progress::Bar;
 use super::report::ProductReport;
 use super::{DesignArgs, Format, Size};
@@ -70,7 +70,9 @@ fn wire(arguments: &WireArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
     let mut bar = Bar::new();
     let result = product(&mut link, &design, &a, &b, &mut bar as &mut dyn Watcher, cancel);
     bar.finish();
-    let report = ProductReport::new("bench wire", &result?, &design, Some(pace));
+    let product = result?;
+    note_trouble(&product.counters);
+    let report = ProductReport::new("bench wire", &product, &design, Some(pace));
     match arguments.format {
         Format::Json => print_json(&report)?,
         Format::Text => print(&text(&report, pace))?,

@@ -1,6 +1,6 @@
 //! `systole info`: who is at the other end of the link.
 
-use super::output::{print, print_json};
+use super::output::{note_trouble, print, print_json};
 use super::report::{DesignReport, FORMAT_VERSION};
 use super::{DesignArgs, Format, LinkArgs};
 use crate::error::{Error, exit};
@@ -46,6 +46,7 @@ pub fn main(arguments: &InfoArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
     let mut link = arguments.link.open(&design);
     let options = SessionOptions { nonce: 1, design: Some(design) };
     let session = Session::open(link.as_mut(), options, cancel).map_err(Error::from)?;
+    note_trouble(&session.counters());
     let identity = session.identity();
     let board = Design::new(identity.parameters.clone()).map_err(Error::from)?;
     let report = InfoReport {

@@ -1,6 +1,7 @@
 //! Writing reports.
 
 use crate::error::Error;
+use crate::session::Counters;
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
 
@@ -23,6 +24,18 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Error::Report(error.into()))?;
     print(&(text + "\n"))
+}
+
+/// Says on standard error what was tried again: a link that needs it deserves a look even when all ends well.
+pub(super) fn note_trouble(counters: &Counters) {
+    let told = [
+        (counters.hello_retries, "HELLOs were not answered and sent again"),
+        (counters.restarts, "sessions were opened again because the board had forgotten the last"),
+        (counters.timeouts, "deadlines passed and frames were sent again"),
+    ];
+    for (count, what) in told.iter().filter(|(count, _)| *count > 0) {
+        eprintln!("systole: note: {count} {what}");
+    }
 }
 
 /// A time for people, from seconds.

@@ -1,6 +1,6 @@
 //! `systole run`: a product of two matrices, checked.
 
-use super::output::{count, print, print_json, time};
+use super::output::{count, note_trouble, print, print_json, time};
 use super::progress::Bar;
 use super::report::ProductReport;
 use super::{DesignArgs, Format, LinkArgs, Size};
@@ -93,6 +93,7 @@ pub fn run(
     let result = product(link, design, a, b, &mut bar as &mut dyn Watcher, cancel);
     bar.finish();
     let product = result?;
+    note_trouble(&product.counters);
     let out = match arguments.out_dtype {
         OutDtype::Int32 => OutType::Int32,
         OutDtype::Int64 => OutType::Int64,
@@ -171,13 +172,6 @@ fn write_text(t: &mut String, product: &Product, design: &Design, out: Option<&P
     )?;
     if product.reruns > 0 {
         writeln!(t, "re-runs    {} jobs, their results were lost on the way", count(product.reruns))?;
-    }
-    if counters.restarts + counters.hello_retries + counters.timeouts > 0 {
-        writeln!(
-            t,
-            "trouble    {} sessions opened again, {} HELLOs unanswered, {} deadlines passed",
-            counters.restarts, counters.hello_retries, counters.timeouts
-        )?;
     }
     writeln!(t, "steps      {}", count(product.steps))?;
     writeln!(t, "edges      {}", count(product.edges))?;

@@ -1,6 +1,6 @@
 //! `systole selftest`: every injected fault must be detected.
 
-use super::output::{print, print_json};
+use super::output::{note_trouble, print, print_json};
 use super::report::{DesignReport, FORMAT_VERSION};
 use super::{DesignArgs, Format, LinkArgs};
 use crate::error::{Error, exit};
@@ -60,7 +60,8 @@ pub fn run(
         return Err(Error::Arguments(text.to_owned()).into());
     }
     let level = link.level().name();
-    let checks = selftest(link, design, cancel).map_err(Error::from)?;
+    let (checks, counters) = selftest(link, design, cancel).map_err(Error::from)?;
+    note_trouble(&counters);
     let passed = checks.iter().all(Check::passed);
     let report = SelftestReport {
         format_version: FORMAT_VERSION,

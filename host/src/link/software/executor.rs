@@ -9,12 +9,11 @@ use systole_hdl::wire::{self, ErrorKind, Injection, Nak};
 /// A bank of operands: `n` lanes of `2^address_bits` cells.
 struct Bank {
     lanes: Vec<Vec<i32>>,
-    depth: u32,
 }
 
 impl Bank {
-    fn new(lanes: u32, depth: u32, address_bits: u32) -> Self {
-        Self { lanes: vec![vec![0; 1 << address_bits]; lanes as usize], depth }
+    fn new(lanes: u32, address_bits: u32) -> Self {
+        Self { lanes: vec![vec![0; 1 << address_bits]; lanes as usize] }
     }
 
     /// The cells of a range, which wraps where an address would leave the memory.
@@ -24,7 +23,7 @@ impl Bank {
     }
 
     fn leaves(&self, address: u32, k_len: u32) -> bool {
-        u64::from(address) + u64::from(k_len) > u64::from(self.depth)
+        u64::from(address) + u64::from(k_len) > self.lanes[0].len() as u64
     }
 
     fn panel(&self, address: u32, k_len: u32) -> Vec<i32> {
@@ -46,12 +45,18 @@ impl Executor {
     pub(super) fn new(parameters: &Parameters) -> Self {
         let p = parameters;
         Self {
-            a: Bank::new(p.n, p.a_depth, p.a_address_bits()),
-            b: Bank::new(p.n, p.b_depth, p.b_address_bits()),
+            a: Bank::new(p.n, p.a_address_bits()),
+            b: Bank::new(p.n, p.b_address_bits()),
             parameters: p.clone(),
             armed: None,
             poison: false,
         }
+    }
+
+    /// Forgets what is armed and what was poisoned; the banks stay as they are.
+    pub(super) fn flush(&mut self) {
+        self.armed = None;
+        self.poison = false;
     }
 
     /// Checks the arguments that depend on the design, before a command is accepted.
@@ -89,11 +94,13 @@ impl Executor {
         self.poison |= bank.leaves(address, k_len);
         let values = values_from_bytes(operands, self.parameters.operand_bytes());
         let cells = bank.cells(address, k_len);
-        // Cells hold w bits: what a host did not sign-extend is cut as the gateware's memory cuts it.
+        // Cells hold w bits: an operand that is not sign-extended is cut.
         let unused = 64 - self.parameters.w;
         for (lane, values) in bank.lanes.iter_mut().zip(values.chunks(k_len as usize)) {
-            for (cell, value) in cells.clone().zip(values) {
-                lane[cell] = ((value << unused) >> unused) as i32;
+            for (cell, &value) in cells.clone().zip(values) {
+                let cut = (value << unused) >> unused;
+                self.poison |= cut != value;
+                lane[cell] = cut as i32;
             }
         }
     }
@@ -102,9 +109,14 @@ impl Executor {
         self.armed = Some(Fault { injection, step, length });
     }
 
-    /// Runs the jobs of a MULTIPLY; notes the first error and refused starts in `status`.
-    pub(super) fn multiply(&mut self, m: &Multiply, status: &mut Status) -> Result<Content, SoftwareError> {
-        let (mut jobs, mut steps, mut edges) = (Vec::new(), 0, 0);
+    /// Runs the jobs of a MULTIPLY; notes the first error and refused starts in `status`. Says whether every value fits
+    /// its bytes; one that does not is noticed when the status byte of its job has left.
+    pub(super) fn multiply(
+        &mut self,
+        m: &Multiply,
+        status: &mut Status,
+    ) -> Result<(Content, bool), SoftwareError> {
+        let (mut jobs, mut steps, mut edges, mut all_fit) = (Vec::new(), 0, 0, true);
         let a = self.a.panel(u32::from(m.a_address), m.k_len);
         self.poison |= self.a.leaves(u32::from(m.a_address), m.k_len);
         for i in 0..u32::from(m.count) {
@@ -114,8 +126,10 @@ impl Executor {
             let tag = (u32::from(m.job) + i) & ((1 << self.parameters.job_bits) - 1);
             let fault = self.armed.take();
             let outcome = run_job(&self.parameters, &JobSpec { k_len: m.k_len, tag, a: &a, b: &b, fault })?;
-            self.poison |= outcome.values.iter().any(|&value| !fits(value, m.result_bytes));
             jobs.push(self.status_byte(&outcome, fault.is_some()));
+            let fit = outcome.values.iter().all(|&value| fits(value, m.result_bytes));
+            self.poison |= !fit;
+            all_fit &= fit;
             let bytes = |value: &i64| value.to_le_bytes().into_iter().take(usize::from(m.result_bytes));
             jobs.extend(outcome.values.iter().flat_map(bytes));
             steps += outcome.steps;
@@ -123,7 +137,7 @@ impl Executor {
             note(status, &outcome, tag);
         }
         // The sums are 32 bits on the wire.
-        Ok(Content::Result { jobs, steps: steps as u32, edges: edges as u32 })
+        Ok((Content::Result { jobs, steps: steps as u32, edges: edges as u32 }, all_fit))
     }
 
     fn status_byte(&self, outcome: &JobOutcome, armed: bool) -> u8 {
