@@ -2,7 +2,7 @@
 //!
 //! C is cut into `n × n` blocks and K into chunks that one job can reduce exactly. A *panel* is what a job needs of one
 //! operand: `n` lanes of a chunk; the panels of A are numbered by row block, those of B by column block. A job is a row
-//! panel times a column panel, and every job of a product is run exactly once, in the order that [`order`] chooses.
+//! panel times a column panel, and every job of a product is run exactly once, in an order that keeps both directions of the wire busy.
 //! Blocks at the edges are padded with zeros.
 
 mod order;

@@ -162,7 +162,7 @@ where
         .map_err(|source| MatrixError::Write { path: path.to_owned(), source })
 }
 
-/// Finds out, before any work is done, whether [`write`] could write to a path.
+/// Finds out, before any work is done, whether [`write()`] could write to a path.
 ///
 /// # Errors
 /// [`MatrixError::Write`].

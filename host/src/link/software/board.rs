@@ -58,12 +58,8 @@ impl Board {
         match self.state.decoder.push(byte) {
             None => {}
             Some(Ok(frame)) => self.take(&frame),
-            // Intact, but of another length than it says: its turn is checked first.
-            Some(Err(FrameError::Length { seq, .. })) => {
-                if self.is_in_turn(seq) {
-                    self.drop_frame(Nak::Length);
-                }
-            }
+            // Intact, but of another length than it says.
+            Some(Err(FrameError::Length { seq, .. })) => self.misshapen(seq),
             Some(Err(error)) => self.damaged(error),
         }
     }
@@ -154,6 +150,13 @@ impl Board {
         };
         *counter = counter.saturating_add(1);
         self.state.nak.get_or_insert(Nak::Crc);
+    }
+
+    /// An intact frame whose length field is wrong; that it is out of turn would be said first.
+    fn misshapen(&mut self, seq: u8) {
+        if self.is_in_turn(seq) {
+            self.drop_frame(Nak::Length);
+        }
     }
 
     /// Whether a frame with this seq is the one expected; any other is dropped here.
