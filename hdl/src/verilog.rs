@@ -7,11 +7,14 @@
 //! no path, no numbering by address.
 
 mod settle;
+mod words;
 
-use rust_hdl::prelude::{Block, check_all, generate_verilog_unchecked};
+use rust_hdl::prelude::{Atom, Block, Probe, check_all, generate_verilog_unchecked};
 use settle::settle;
 use std::collections::{HashMap, HashSet};
 use thiserror::Error;
+pub use words::identifier;
+use words::{WRITTEN, replace};
 
 /// Name under which rust-hdl writes the block it is given.
 const ROOT: &str = "top";
@@ -37,6 +40,16 @@ pub enum VerilogError {
         /// The signals concerned, by path, sorted.
         signals: Vec<String>,
     },
+    /// A field under a name that is a word of Verilog.
+    #[error(
+        "no Verilog for {block}: a field of it or of a block in it is named {word:?}; give it another name"
+    )]
+    Keyword {
+        /// Name of the block.
+        block: String,
+        /// The word.
+        word: &'static str,
+    },
     /// Text that is not a sequence of modules, as from a block with foreign Verilog code in it.
     #[error("no Verilog for {block}: cannot split into modules at {line:?}")]
     Split {
@@ -49,22 +62,25 @@ pub enum VerilogError {
 
 /// The Verilog of a connected block (`connect_all`, or [`crate::sim::power_up`]), its top module named `name`. The
 /// modules below are named `NAME_BLOCK` after the field that holds the first of them, `NAME_reg_BITS` or
-/// `NAME_ram_CELLSxBITS`, so that they collide neither with keywords nor with a user's own modules.
+/// `NAME_ram_CELLSxBITS`, so that they collide neither with keywords nor with a user's own modules. Fields are named by
+/// [`identifier`].
 ///
 /// # Errors
-/// A name that is none; an input that nobody drives, a value read before it is written, an input written from inside.
+/// A name that is none; an input that nobody drives, a value read before it is written, an input written from
+/// inside; a field named as Verilog names something.
 pub fn emit<B: Block>(block: &B, name: &str) -> Result<String, VerilogError> {
     let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !letters || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return Err(VerilogError::Name { name: name.to_owned() });
     }
     check(block, name)?;
+    check_fields(block, name)?;
     let text = generate_verilog_unchecked(block);
     let modules = split(&text).map_err(|line| VerilogError::Split { block: name.to_owned(), line })?;
     let mut sharing =
         Sharing { name, modules, shared: HashMap::new(), taken: HashSet::new(), text: String::new() };
     sharing.place(ROOT, name.to_owned());
-    Ok(sharing.text)
+    Ok(replace(&sharing.text, |word| Some(identifier(word)).filter(|new| new != word)))
 }
 
 /// rust-hdl's checks, with an error in place of its panic.
@@ -79,6 +95,33 @@ fn check(block: &dyn Block, name: &str) -> Result<(), VerilogError> {
     let mut signals: Vec<String> = signals.into_iter().map(|s| format!("{}${}", s.path, s.name)).collect();
     signals.sort();
     Err(VerilogError::Check { block: name.to_owned(), complaint, signals })
+}
+
+/// Looks for fields whose names rust-hdl's text has for other things.
+fn check_fields(block: &dyn Block, name: &str) -> Result<(), VerilogError> {
+    #[derive(Default)]
+    struct Fields {
+        taken: Option<&'static str>,
+    }
+    impl Fields {
+        fn note(&mut self, name: &str) {
+            self.taken = self.taken.or(WRITTEN.iter().find(|word| **word == name).copied());
+        }
+    }
+    impl Probe for Fields {
+        fn visit_start_scope(&mut self, name: &str, _node: &dyn Block) {
+            self.note(name);
+        }
+        fn visit_atom(&mut self, name: &str, _signal: &dyn Atom) {
+            self.note(name);
+        }
+    }
+    let mut fields = Fields::default();
+    block.accept(ROOT, &mut fields);
+    match fields.taken {
+        Some(word) => Err(VerilogError::Keyword { block: name.to_owned(), word }),
+        None => Ok(()),
+    }
 }
 
 /// A module as rust-hdl writes it.
@@ -272,6 +315,48 @@ mod tests {
         for line in ["pair_pe pe$0(", "pair_pe_2 pe$1(", "pair_pe pe$2("] {
             assert!(text.lines().any(|l| l.trim() == line), "{line}");
         }
+    }
+
+    #[test]
+    fn reserved_words_get_an_underscore_and_written_ones_are_refused() {
+        mod fields {
+            use rust_hdl::prelude::*;
+            crate::block! {
+                /// A field that SystemVerilog has a word for.
+                pub struct Reserved {
+                    clock: crate::signal::Wire<In, Clock>,
+                    byte: crate::signal::Wire<In, bool>,
+                    copy: crate::signal::Wire<Out, bool>,
+                }
+            }
+            impl Logic for Reserved {
+                #[hdl_gen]
+                fn update(&mut self) {
+                    self.copy.next = self.byte.val();
+                }
+            }
+            crate::block! {
+                /// A field that every module has a word for.
+                pub struct Written {
+                    clock: crate::signal::Wire<In, Clock>,
+                    begin: crate::signal::Wire<In, bool>,
+                }
+            }
+            impl Logic for Written {
+                fn update(&mut self) {}
+            }
+            pub fn reserved() -> Reserved {
+                Reserved { clock: Default::default(), byte: Default::default(), copy: Default::default() }
+            }
+            pub fn written() -> Written {
+                Written { clock: Default::default(), begin: Default::default() }
+            }
+        }
+        let text = emit(&power_up(fields::reserved()), "fields").expect("sound");
+        assert!(text.starts_with("module fields(clock,byte_,copy);"), "{text}");
+        assert!(text.contains("copy = byte_;"), "{text}");
+        let error = emit(&power_up(fields::written()), "fields").expect_err("a word of Verilog");
+        assert_eq!(error, VerilogError::Keyword { block: "fields".to_owned(), word: "begin" });
     }
 
     #[test]

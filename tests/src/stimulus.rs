@@ -2,12 +2,19 @@
 //! fault now and then.
 
 mod array;
+mod core;
+mod frames;
 mod job;
+mod receive;
+mod send;
 mod uart;
 mod wrapper;
 
+pub use self::core::core;
 pub use array::{grid, pe};
 pub use job::{collector, feeder, injector, operand_memory, result_buffer};
+pub use receive::{command_fifo, crc, executor, frame_decoder};
+pub use send::frame_encoder;
 pub use uart::{uart_rx, uart_tx};
 pub use wrapper::wrapper;
 

@@ -11,7 +11,9 @@ use systole_tests::{cycles, level, stimulus};
 fn main() {
     let arguments = Arguments::from_args();
     let blocks: Present<()> = Engine::Icarus.available().map(Into::into).map_err(|error| error.to_string());
-    let trials: Vec<Trial> = level::trials(BLOCKS, Level::Verilog, &blocks);
+    let core: Present<()> = Engine::Verilator.available().map(Into::into).map_err(|error| error.to_string());
+    let mut trials: Vec<Trial> = level::trials(BLOCKS, Level::Verilog, &blocks);
+    trials.extend(level::trials(CORE, Level::Verilog, &core));
     libtest_mimic::run(&arguments, trials).exit();
 }
 
@@ -33,6 +35,21 @@ const BLOCKS: &[Rule<()>] = &[
     rule("result_buffer", |()| on_small(stimulus::result_buffer, 6_000)),
     rule("injector", |()| hold(stimulus::injector(&small(2)), 6_000)),
     rule("wrapper", |()| on_small(stimulus::wrapper, 15_000)),
+    rule("crc", |()| hold(stimulus::crc(), 4_000)),
+    rule("command_fifo", |()| hold(stimulus::command_fifo(&small(2)), 8_000)),
+    rule("frame_decoder", |()| {
+        hold(stimulus::frame_decoder(&small(2)), 40_000);
+        // Sixteen lanes and results of six bytes: a RESULT may be too long.
+        hold(stimulus::frame_decoder(&Parameters { n: 16, aw: 48, ..wide() }), 40_000);
+    }),
+    rule("executor", |()| {
+        hold(stimulus::executor(&small(2)), 15_000);
+        hold(stimulus::executor(&wide()), 15_000);
+    }),
+    rule("frame_encoder", |()| {
+        hold(stimulus::frame_encoder(&small(2)), 15_000);
+        hold(stimulus::frame_encoder(&wide()), 15_000);
+    }),
     rule("uart_rx", |()| {
         for p in uarts() {
             hold(stimulus::uart_rx(&p), 20_000);
@@ -43,6 +60,12 @@ const BLOCKS: &[Rule<()>] = &[
             hold(stimulus::uart_tx(&p), 3_000);
         }
     }),
+];
+
+/// Under Verilator: the core is much, and a build takes seconds whatever its size.
+const CORE: &[Rule<()>] = &[
+    rule("core", |()| hold_in(Engine::Verilator, stimulus::core(&small(2)), 60_000)),
+    rule("core_of_other_widths", |()| hold_in(Engine::Verilator, stimulus::core(&wide()), 60_000)),
 ];
 
 const fn rule(name: &'static str, check: fn(&())) -> Rule<()> {
@@ -68,8 +91,13 @@ fn array_parameters(n: u32) -> [Parameters; 4] {
 
 /// A design whose jobs are over soon and whose banks end soon. Where N is even its widths are other than the default.
 fn small(n: u32) -> Parameters {
-    let d = Parameters { n, k_max: 6, a_depth: 8, b_depth: 16, ..Parameters::default() };
+    let d = Parameters { n, k_max: 6, a_depth: 8, b_depth: 16, fifo: 128, ..Parameters::default() };
     if n.is_multiple_of(2) { Parameters { w: 5, aw: 17, k_max: 8, job_bits: 3, ..d } } else { d }
+}
+
+/// Operands of two bytes, a wide accumulator, a k_max and depths that are no powers of two.
+fn wide() -> Parameters {
+    Parameters { w: 12, aw: 40, k_max: 5, job_bits: 4, a_depth: 10, b_depth: 20, ..small(3) }
 }
 
 fn on_small<B: Clocked>(case: fn(&Parameters) -> Case<B>, cycles: u64) {
@@ -85,7 +113,11 @@ fn uarts() -> [Parameters; 2] {
 }
 
 fn hold<B: Clocked>(case: Case<B>, cycles: u64) {
-    let design = case.design(Engine::Icarus, None).unwrap_or_else(|error| panic!("{error}"));
+    hold_in(Engine::Icarus, case, cycles);
+}
+
+fn hold_in<B: Clocked>(engine: Engine, case: Case<B>, cycles: u64) {
+    let design = case.design(engine, None).unwrap_or_else(|error| panic!("{error}"));
     let report = case.hold(&design, cycles).unwrap_or_else(|error| panic!("{error}"));
     cycles::report("differential", report.cycles);
 }

@@ -5,6 +5,7 @@
 //! other up for ever. So whatever a block assigns more than once gets a variable `x$next`, and x follows it when the
 //! block is through.
 
+use super::words::{is_name, replace};
 use std::collections::BTreeMap;
 
 /// Where rust-hdl's combinational code starts and ends in a module.
@@ -39,7 +40,8 @@ pub fn settle(lines: &[&str], inside: impl Fn(&str) -> bool) -> Vec<String> {
 
     let mut settled: Vec<String> = head.iter().map(|line| (*line).to_owned()).collect();
     settled.extend(hidden.iter().map(|(name, kind)| format!("    {kind} {name}$next;")));
-    settled.extend(code.iter().map(|line| rename(line, &hidden)));
+    let inner = |name: &str| hidden.contains_key(name).then(|| format!("{name}$next"));
+    settled.extend(code.iter().map(|line| replace(line, inner)));
     settled.push(START.to_owned());
     settled.extend(hidden.keys().map(|name| format!("        {name} = {name}$next;")));
     settled.push(END.to_owned());
@@ -60,30 +62,6 @@ fn assigned(line: &str) -> Option<(&str, &str)> {
     let (target, value) = line.trim().split_once(" = ")?;
     let name = target.split('[').next()?;
     name.chars().all(is_name).then_some((name, value))
-}
-
-fn is_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_' || c == '$'
-}
-
-/// A line with the variables of a set under their inner names.
-fn rename(line: &str, hidden: &BTreeMap<&str, &str>) -> String {
-    let mut renamed = String::new();
-    let mut rest = line;
-    while !rest.is_empty() {
-        // The base of a number, as in 8'hff, belongs to what stands before it.
-        let length = rest.find(|c| !is_name(c) && c != '\'').unwrap_or(rest.len());
-        let (word, after) = rest.split_at(length);
-        renamed += word;
-        if hidden.contains_key(word) {
-            renamed += "$next";
-        }
-        let length = after.find(is_name).unwrap_or(after.len());
-        let (between, after) = after.split_at(length);
-        renamed += between;
-        rest = after;
-    }
-    renamed
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ pub fn pe(p: &Parameters) -> Case<Pe> {
         block: power_up(Pe::new(p)),
         stimulus: Box::new(stimulus),
         reach,
-        transitions: vec![],
+        transitions: Some(vec![]),
     }
 }
 
@@ -154,7 +154,7 @@ pub fn grid(p: &Parameters) -> Case<Grid> {
         block: power_up(Grid::new(p)),
         stimulus: Box::new(stimulus),
         reach,
-        transitions: vec![],
+        transitions: Some(vec![]),
     }
 }
 

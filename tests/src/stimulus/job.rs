@@ -44,7 +44,7 @@ pub fn operand_memory(p: &Parameters, address_bits: u32) -> Case<OperandMemory> 
                 bank.write_enable.next && bank.read_address[0].next == bank.write_address.next
             }),
         ],
-        transitions: vec![],
+        transitions: Some(vec![]),
     }
 }
 
@@ -95,7 +95,7 @@ pub fn feeder(p: &Parameters) -> Case<Feeder> {
             !feeder.feeding.val() && feeder.b_out.iter().any(|token| token.val().valid)
         }));
     }
-    Case { name, block, stimulus: Box::new(stimulus), reach, transitions: vec![] }
+    Case { name, block, stimulus: Box::new(stimulus), reach, transitions: Some(vec![]) }
 }
 
 /// The collector of a design, before a grid that shows anything.
@@ -135,10 +135,10 @@ pub fn collector(p: &Parameters) -> Case<Collector> {
                 collector.close.val() && collector.error.val().any() && place == (last, last)
             }),
         ],
-        transitions: vec![(
+        transitions: Some(vec![(
             "state",
-            &["Idle>Fetch", "Fetch>Copy", "Copy>Close", "Close>Idle", "Fetch>Idle", "Copy>Idle"],
-        )],
+            vec!["Idle>Fetch", "Fetch>Copy", "Copy>Close", "Close>Idle", "Fetch>Idle", "Copy>Idle"],
+        )]),
     }
 }
 
@@ -152,7 +152,7 @@ pub fn result_buffer(p: &Parameters) -> Case<ResultBuffer> {
     let stimulus = move |buffer: &mut ResultBuffer, random: &mut ChaCha8Rng| {
         cycle += 1;
         // The writer is ahead, then the reader: the buffer fills and empties.
-        let writer_ahead = cycle / 400 % 2 == 0;
+        let writer_ahead = (cycle / 400).is_multiple_of(2);
         buffer.reset.next = once_in(random, 60);
         let may_write = (buffer.room.val() || written > 0) && (writer_ahead || once_in(random, 8));
         buffer.close.next = may_write && written == values;
@@ -175,7 +175,10 @@ pub fn result_buffer(p: &Parameters) -> Case<ResultBuffer> {
             ("a negative result", |buffer| buffer.ready.val() && buffer.shown.val().get() < 0),
             ("reset while a job is shown", |buffer| buffer.reset.next && buffer.advance.next),
         ],
-        transitions: vec![("state", &["Nothing>Status", "Status>Job", "Job>Nothing", "Status>Nothing"])],
+        transitions: Some(vec![(
+            "state",
+            vec!["Nothing>Status", "Status>Job", "Job>Nothing", "Status>Nothing"],
+        )]),
     }
 }
 
@@ -220,6 +223,6 @@ pub fn injector(p: &Parameters) -> Case<Injector> {
             ("a fault that never comes", |injector| injector.never.next && injector.arm.next),
             ("pending", |injector| injector.pending.val()),
         ],
-        transitions: vec![],
+        transitions: Some(vec![]),
     }
 }

@@ -59,9 +59,9 @@ pub fn uart_rx(p: &Parameters) -> Case<UartRx> {
             ("framing error", |rx| rx.framing.val()),
             ("overrun", |rx| rx.overrun.val()),
         ],
-        transitions: vec![(
+        transitions: Some(vec![(
             "state",
-            &[
+            vec![
                 "Deaf>Idle",
                 "Idle>Start",
                 "Start>Idle",
@@ -74,7 +74,7 @@ pub fn uart_rx(p: &Parameters) -> Case<UartRx> {
                 "Start>Deaf",
                 "Data>Deaf",
             ],
-        )],
+        )]),
     }
 }
 
@@ -95,6 +95,6 @@ pub fn uart_tx(p: &Parameters) -> Case<UartTx> {
             ("a low line", |tx| !tx.line.val()),
             ("reset while sending", |tx| tx.reset.next && tx.ready.val()),
         ],
-        transitions: vec![],
+        transitions: Some(vec![]),
     }
 }

@@ -15,8 +15,8 @@ use systole_hdl::wrapper::Wrapper;
 pub fn wrapper(p: &Parameters) -> Case<Wrapper> {
     let block = power_up(Wrapper::new(p));
     let name = format!("wrapper of n={} w={} aw={} k_max={}", p.n, p.w, p.aw, p.k_max);
-    let phases: &[&str] = if p.n > 1 {
-        &[
+    let phases = if p.n > 1 {
+        vec![
             "Idle>Clear",
             "Clear>Stream",
             "Stream>Drain",
@@ -28,21 +28,21 @@ pub fn wrapper(p: &Parameters) -> Case<Wrapper> {
             "Drain>Idle",
         ]
     } else {
-        &["Idle>Clear", "Clear>Stream", "Stream>Collect", "Collect>Idle", "Clear>Idle", "Stream>Idle"]
+        vec!["Idle>Clear", "Clear>Stream", "Stream>Collect", "Collect>Idle", "Clear>Idle", "Stream>Idle"]
     };
     Case {
         name,
         block,
         stimulus: Box::new(stimulus(p.clone())),
         reach: reach(),
-        transitions: vec![
+        transitions: Some(vec![
             ("phase", phases),
             (
                 "collector.state",
-                &["Idle>Fetch", "Fetch>Copy", "Copy>Close", "Close>Idle", "Fetch>Idle", "Copy>Idle"],
+                vec!["Idle>Fetch", "Fetch>Copy", "Copy>Close", "Close>Idle", "Fetch>Idle", "Copy>Idle"],
             ),
-            ("results.state", &["Nothing>Status", "Status>Job", "Job>Nothing", "Status>Nothing"]),
-        ],
+            ("results.state", vec!["Nothing>Status", "Status>Job", "Job>Nothing", "Status>Nothing"]),
+        ]),
     }
 }
 

@@ -4,7 +4,7 @@ use rust_hdl::prelude::{Atom, Block, Probe, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Transitions of state machines, by the path of the state register: each `A>B`, staying where it is left out.
-pub type Transitions = Vec<(&'static str, &'static [&'static str])>;
+pub type Transitions = Vec<(&'static str, Vec<&'static str>)>;
 
 /// The state registers of a block, and what they have done.
 #[derive(Debug)]
