@@ -1,7 +1,7 @@
 //! Carrying out a plan over a session: loads and runs out, results back, and again what was lost.
 //!
-//! The contents of the banks are modelled in command order, so a panel is sent only when its place holds something else.
-//! A run whose RESULT was lost is issued again behind everything already issued, with whatever panels its places have
+//! The contents of the banks are modelled in command order, so a panel is sent only when its place holds something
+//! else. A run whose RESULT was lost is issued again behind everything already issued, with whatever panels its places have
 //! lost since; later runs find by the same model what that overwrote.
 
 use crate::matrix::Operands;

@@ -2,15 +2,15 @@
 //!
 //! C is cut into `n × n` blocks and K into chunks that one job can reduce exactly. A *panel* is what a job needs of one
 //! operand: `n` lanes of a chunk; the panels of A are numbered by row block, those of B by column block. A job is a row
-//! panel times a column panel, and every job of a product is run exactly once, in an order that keeps both directions of the wire busy.
-//! Blocks at the edges are padded with zeros.
+//! panel times a column panel, and every job of a product is run exactly once, in an order that keeps both directions
+//! of the wire busy. Blocks at the edges are padded with zeros.
 
 mod order;
 mod panel;
 mod residency;
 
 pub use panel::panel;
-pub use residency::{Bank, Banks, Held};
+pub use residency::{Bank, Banks};
 
 use systole_hdl::parameters::Parameters;
 

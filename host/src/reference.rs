@@ -23,7 +23,8 @@ pub struct Expected {
 pub enum Reference {
     /// The software backend, which executes every job edge by edge.
     Software,
-    /// Three nested loops in 64 bits, and the contract's formula for the edges: for results of the software backend itself.
+    /// Three nested loops in 64 bits, and the contract's formula for the edges: for results of the software backend
+    /// itself.
     Direct,
 }
 

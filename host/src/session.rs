@@ -1,8 +1,8 @@
 //! A session with a board: identity, sequence, credits, retries and deadlines over any [`Link`].
 //!
-//! Commands are issued in order and get a *ticket*, their number since HELLO. They are sent as far as the board's FIFO and
-//! the window of the wire allow, again from where the board asks for it, and each ends as an [`Event`]. A frame that is
-//! lost or damaged costs time; what the board accepted is never executed twice.
+//! Commands are issued in order and get a *ticket*, their number since HELLO. They are sent as far as the board's FIFO
+//! and the window of the wire allow, again from where the board asks for it, and each ends as an [`Event`]. A frame
+//! that is lost or damaged costs time; what the board accepted is never executed twice.
 
 mod hello;
 mod pipe;
@@ -127,8 +127,8 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Opens a session: waits until the link is quiet, sends HELLO, and throws away all that comes before the IDENT with
-    /// its nonce. `cancel` becoming true ends any wait.
+    /// Opens a session: waits until the link is quiet, sends HELLO, and throws away all that comes before the IDENT
+    /// with its nonce. `cancel` becoming true ends any wait.
     ///
     /// # Errors
     /// [`SessionError`], in particular [`SessionError::Timeout`] naming HELLO, [`SessionError::Protocol`] and

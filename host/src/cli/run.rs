@@ -236,7 +236,8 @@ fn write_prediction(t: &mut String, product: &Product, design: &Design) -> std::
     };
     writeln!(
         t,
-        "Simulated seconds are not board seconds: {cycles}; a board at {} MHz and {} Mbaud would take about {predicted}.",
+        "Simulated seconds are not board seconds: {cycles}; a board at {} MHz and {} Mbaud would take about \
+         {predicted}.",
         f64::from(p.clock_hz) / 1e6,
         f64::from(p.baud) / 1e6
     )

@@ -24,8 +24,8 @@ pub struct SimLink {
 }
 
 impl SimLink {
-    /// A core fresh from power-up. `pace` is the number of clock cycles that a byte takes on the wire, in each direction;
-    /// without one, bytes pass as fast as the core takes and gives them.
+    /// A core fresh from power-up. `pace` is the number of clock cycles that a byte takes on the wire, in each
+    /// direction; without one, bytes pass as fast as the core takes and gives them.
     pub fn new(identity: &Identity, pace: Option<u32>) -> Self {
         let core = Core::new(&identity.parameters, Origin::Simulated, identity.design_hash);
         Self { core: sim::power_up(core), cycles: 0, pace, next_in: 0, next_out: 0 }

@@ -7,14 +7,12 @@ use super::{Load, Side};
 use std::collections::BTreeMap;
 
 /// A panel that a bank holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// Number of the chunk.
-    pub chunk: usize,
-    /// Number of the panel.
-    pub index: usize,
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    chunk: usize,
+    index: usize,
     /// Addresses it takes.
-    pub k_len: u32,
+    k_len: u32,
 }
 
 /// The contents of one bank after every command issued so far.
@@ -34,7 +32,7 @@ impl Bank {
     pub fn wrote(&mut self, load: &Load, k_len: u32) {
         let end = load.address + k_len;
         let touched = |(&start, held): (&u32, &Held)| (start + held.k_len > load.address).then_some(start);
-        // Panels do not overlap one another, so those that reach into the range are the last ones that start before its end.
+        // Panels do not overlap one another: those that reach into the range are the last that start before its end.
         let gone: Vec<u32> = self.panels.range(..end).rev().map_while(touched).collect();
         for start in gone {
             self.panels.remove(&start);

@@ -86,7 +86,8 @@ impl<'a> Pipe<'a> {
     /// Moves bytes; gives the intact frames that arrived.
     ///
     /// # Errors
-    /// The link's errors, [`SessionError::Interrupted`], and [`SessionError::Nonsense`] for an intact frame that is no reply.
+    /// The link's errors, [`SessionError::Interrupted`], and [`SessionError::Nonsense`] for an intact frame that is no
+    /// reply.
     pub(super) fn exchange(&mut self) -> Result<Vec<Reply>, SessionError> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(SessionError::Interrupted);

@@ -1,8 +1,8 @@
 //! The frames of a session that the board is not known to be through with.
 //!
-//! Frames are numbered by tickets, from 0 at HELLO; a seq is a ticket's low byte, counted from the session's first seq. At any time
-//! `base ≤ accepted`, `base ≤ sent ≤ issued`: below `base` the board is through, below `accepted` it has taken the
-//! frame, below `sent` the link has it.
+//! Frames are numbered by tickets, from 0 at HELLO; a seq is a ticket's low byte, counted from the session's first
+//! seq. At any time `base ≤ accepted` and `base ≤ sent ≤ issued`: below `base` the board is through, below `accepted` it
+//! has taken the frame, below `sent` the link has it.
 
 use super::FIRST_SEQ;
 use std::collections::VecDeque;
@@ -160,7 +160,8 @@ impl Window {
         self.sent = self.sent.min(self.accepted.max(self.base));
     }
 
-    /// As [`Window::go_back`]; when the board has taken all, repeats the last frame, which it answers without executing.
+    /// As [`Window::go_back`]; when the board has taken all, repeats the last frame, which it answers without
+    /// executing.
     pub(super) fn go_back_or_repeat_last(&mut self) {
         let last = self.sent.saturating_sub(1);
         self.go_back();
