@@ -126,7 +126,8 @@ block! {
         pub idle: Wire<Out, bool>,
         /// What the executor does.
         pub doing: Reg<Task>,
-        reader: CommandReader,
+        /// Reads commands.
+        pub reader: CommandReader,
         operand: OperandReader,
         last_retired: Reg<Word>,
         // Bytes still to take or to hand over; or the length of a RESULT.

@@ -454,8 +454,9 @@ impl Logic for FrameEncoder {
         }
         if self.nak.val() {
             self.nak_wanted.d.next = true;
-            // A reason that sending again cannot help is not covered up by one that it can.
-            if !self.nak_wanted.q.val() | !self.nak_reason.q.val().get_bit(4) {
+            // The first reason stands, unless sending again cannot help against a later one.
+            if !self.nak_wanted.q.val() | (self.reason.val().get_bit(4) & !self.nak_reason.q.val().get_bit(4))
+            {
                 self.nak_reason.d.next = self.reason.val();
             }
         }

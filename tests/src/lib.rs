@@ -7,3 +7,4 @@ pub mod links;
 pub mod stimulus;
 pub mod uart;
 pub mod verilog;
+pub mod wire;
