@@ -70,6 +70,11 @@ pub trait Watcher {
     fn progress(&mut self, stage: &'static str, done: u64, total: u64);
 }
 
+/// Nobody watches.
+impl Watcher for () {
+    fn progress(&mut self, _stage: &'static str, _done: u64, _total: u64) {}
+}
+
 /// Refuses a product that would take more than `limit` bytes of memory in the host.
 ///
 /// # Errors

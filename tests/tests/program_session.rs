@@ -8,7 +8,7 @@ use systole::link::sim::SimLink;
 use systole::link::software::SoftwareLink;
 use systole::link::{Link, LinkError};
 use systole::matrix::random;
-use systole::product::{Product, Watcher, product};
+use systole::product::{Product, product};
 use systole::session::{Session, SessionError, SessionOptions};
 use systole_firmware::design::Design;
 use systole_hdl::codec::{Command, Content, Frame, Reply};
@@ -16,12 +16,6 @@ use systole_hdl::parameters::Parameters;
 use systole_hdl::sim;
 use systole_hdl::wire::{self, Nak, Origin};
 use systole_tests::links::{Filter, Mishap, Noise, Tap, pass};
-
-struct Nobody;
-
-impl Watcher for Nobody {
-    fn progress(&mut self, _stage: &'static str, _done: u64, _total: u64) {}
-}
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -48,7 +42,7 @@ fn boards(design: &Design) -> [Box<dyn Link>; 2] {
 /// An 11×9×13 product: padded blocks, three chunks of K, more panels than either bank holds.
 fn multiply(link: &mut dyn Link, design: &Design) -> Result<Product, Error> {
     let (a, b) = random(11, 9, 13, design.parameters().w, 5);
-    product(link, design, &a, &b, &mut Nobody, &GO_ON)
+    product(link, design, &a, &b, &mut (), &GO_ON)
 }
 
 fn expect_equal(link: &mut dyn Link, design: &Design) -> Product {
@@ -139,7 +133,7 @@ fn the_last_answer_lost_is_asked_for() {
     let (a, b) = random(2, 4, 2, 8, 1);
     for board in boards(&design) {
         let mut tap = Tap::new(board, pass(), losing(nth(wire::RESULT, &[0])));
-        let product = product(&mut tap, &design, &a, &b, &mut Nobody, &GO_ON).expect("a product");
+        let product = product(&mut tap, &design, &a, &b, &mut (), &GO_ON).expect("a product");
         assert!(product.comparison.equal());
         assert_eq!(product.reruns, 1);
     }
@@ -318,7 +312,7 @@ fn window_and_credits_are_kept() {
         let (m, k, p) = shape;
         let (a, b) = random(m, k, p, 8, 3);
         let mut tap = Tap::new(link(&design), sent, heard);
-        let product = product(&mut tap, &design, &a, &b, &mut Nobody, &GO_ON).expect("a product");
+        let product = product(&mut tap, &design, &a, &b, &mut (), &GO_ON).expect("a product");
         assert!(product.comparison.equal());
         let fifo = design.parameters().fifo as usize;
         assert!(most_frames.get() <= 128 && most_bytes.get() <= fifo, "{most_frames:?} {most_bytes:?}");
@@ -384,6 +378,6 @@ fn ctrl_c_ends_a_session() {
         vec![frame]
     });
     let mut tap = Tap::new(link(&design), pass(), stop);
-    let error = product(&mut tap, &design, &a, &b, &mut Nobody, &cancel).expect_err("interrupted");
+    let error = product(&mut tap, &design, &a, &b, &mut (), &cancel).expect_err("interrupted");
     assert_eq!((error.to_string().as_str(), error.exit_code()), ("interrupted", 130));
 }
