@@ -37,7 +37,7 @@ fn plain(_k: usize, value: i64) -> i64 {
 }
 
 fn tagged(k: usize, value: i64) -> Token {
-    Token { value, job: 0, k: k as u32, valid: true }
+    Token { value: value as i32, job: 0, k: k as u16, valid: true }
 }
 
 const TOKEN_PE: TokenPe = TokenPe { k_len: 2, accumulator_bits: 32 };

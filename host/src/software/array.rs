@@ -1,5 +1,7 @@
 //! Describing an array: shape, PE, links, boundary streams.
 
+use super::boundary::Boundary;
+use super::partitioned::{Options, Partitioned};
 use super::{Machine, Pe, SoftwareError};
 use std::fmt;
 
@@ -102,13 +104,28 @@ impl<P: Pe> Builder<P> {
         self
     }
 
-    /// Checks the description and makes the machine, with every PE in its initial state and no token anywhere.
+    /// Checks the description and makes a machine that steps one PE after another, with every PE in its initial state and
+    /// no token anywhere.
     ///
     /// # Errors
     /// No PEs; a direction connected twice; a stream for a side that is not connected, for a coordinate off its side,
     /// or for a coordinate that already has one.
     pub fn build(self) -> Result<Machine<P>, SoftwareError> {
-        let Self { rows, columns, pe, connections, streams } = self;
+        let (pe, rows, columns) = (self.pe.clone(), self.rows, self.columns);
+        Ok(Machine::new(pe, rows, columns, self.check()?))
+    }
+
+    /// Checks the description and makes the same machine, cut into tiles that run in parallel.
+    ///
+    /// # Errors
+    /// Those of [`Builder::build`]; tiles or threads of zero; threads that the system refuses.
+    pub fn build_partitioned(self, options: &Options) -> Result<Partitioned<P>, SoftwareError> {
+        let (pe, rows, columns) = (self.pe.clone(), self.rows, self.columns);
+        Partitioned::new(pe, rows, columns, self.check()?, options)
+    }
+
+    fn check(self) -> Result<Boundary<P::Token>, SoftwareError> {
+        let Self { rows, columns, connections, streams, .. } = self;
         if rows == 0 || columns == 0 {
             return Err(SoftwareError::Size { rows, columns });
         }
@@ -136,6 +153,6 @@ impl<P: Pe> Builder<P> {
         }
         let lanes =
             |side: Vec<Option<Stream<P::Token>>>| side.into_iter().map(Option::unwrap_or_default).collect();
-        Ok(Machine::new(pe, rows, columns, &connections, lanes(west), lanes(north)))
+        Ok(Boundary::new(&connections, lanes(west), lanes(north)))
     }
 }

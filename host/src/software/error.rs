@@ -49,6 +49,47 @@ pub enum SoftwareError {
     /// A run of no ticks.
     #[error("a run of 0 ticks executes nothing: ask for at least 1")]
     NoTicks,
+    /// A tile without PEs.
+    #[error("a tile of 0 {side} has no PE: ask for at least 1, or leave it out for all {side}")]
+    EmptyTile {
+        /// `rows` or `columns`.
+        side: &'static str,
+    },
+    /// No thread to run on.
+    #[error("0 threads compute nothing: ask for at least 1")]
+    NoThreads,
+    /// Threads that the system did not give.
+    #[error("{threads} threads for the array were refused: {why}")]
+    Threads {
+        /// Threads asked for.
+        threads: usize,
+        /// What the system said.
+        why: String,
+    },
+    /// A way of dispatching tiles that there is not.
+    #[error("no dispatch '{name}': use tasks or pool")]
+    UnknownDispatch {
+        /// The name given.
+        name: String,
+    },
+    /// A PE that panicked in its step.
+    #[error("PE({row},{column}) panicked at tick {tick}: {message}")]
+    Panicked {
+        /// Row of the PE.
+        row: usize,
+        /// Column of the PE.
+        column: usize,
+        /// Tick of the step.
+        tick: u64,
+        /// What the panic said.
+        message: String,
+    },
+    /// A worker that ended before its array did.
+    #[error("a worker of the array has ended: build the array anew")]
+    WorkerGone,
+    /// A run on an array that an earlier error left half-way through a tick.
+    #[error("an earlier error stopped this array within a tick: clear it first")]
+    Broken,
     /// A sink that could not take an event.
     #[error("the trace could not be written at tick {tick}: {source}")]
     Trace {

@@ -24,10 +24,16 @@
 //! of length 0. A fault that has not fired by the end of the job leaves it as it would have been without.
 
 use super::SoftwareError;
-use super::array::{Array, Direction, Side};
-use super::machine::{Machine, Signals};
-use super::token::{Token, TokenPe, TokenState};
-use super::trace::Off;
+mod executor;
+mod schedule;
+
+use super::array::{Array, Direction};
+use super::machine::Machine;
+use super::tile::{Connected, Tile};
+use super::token::{TokenPe, TokenState};
+use super::token_tile::TokenTile;
+use executor::Executor;
+use schedule::Schedule;
 use systole_hdl::parameters::Parameters;
 use systole_hdl::wire::{ErrorKind, Injection};
 
@@ -90,37 +96,77 @@ pub struct JobOutcome {
 /// Executes a job, tick by tick.
 ///
 /// # Errors
-/// Parameters that [`Parameters::check`] refuses; `k_len` outside `1..=`[`Parameters::k_limit`]; panels of the wrong size; an operand or tag that does not fit its
-/// width; a fault for a design without injections.
+/// Parameters that [`Parameters::check`] refuses; `k_len` outside `1..=`[`Parameters::k_limit`]; panels of the wrong size;
+/// an operand or tag that does not fit its width; a fault for a design without injections.
 pub fn run_job(parameters: &Parameters, job: &JobSpec<'_>) -> Result<JobOutcome, SoftwareError> {
+    Runner::new(parameters)?.run(job)
+}
+
+/// The same on the interpreted backend, one PE after another: the oracle of [`run_job`].
+///
+/// # Errors
+/// Those of [`run_job`].
+pub fn run_job_interpreted(parameters: &Parameters, job: &JobSpec<'_>) -> Result<JobOutcome, SoftwareError> {
+    parameters.check()?;
+    let side = parameters.n as usize;
+    let array = Array::new(side, side).fill(TokenPe { k_len: job.k_len, accumulator_bits: parameters.aw });
+    let array = array.connect(Direction::WestToEast).connect(Direction::NorthToSouth);
+    let mut machine: Machine<TokenPe> = array.build()?;
+    execute(parameters, &mut machine, job)
+}
+
+/// Executes jobs one after another on one array, which is cleared before each.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    parameters: Parameters,
+    array: TokenTile,
+}
+
+impl Runner {
+    /// The array of a design.
+    ///
+    /// # Errors
+    /// Parameters that [`Parameters::check`] refuses.
+    pub fn new(parameters: &Parameters) -> Result<Self, SoftwareError> {
+        parameters.check()?;
+        let side = parameters.n as usize;
+        let pe = TokenPe { k_len: 1, accumulator_bits: parameters.aw };
+        let array = TokenTile::new(&pe, side, side, Connected { west_to_east: true, north_to_south: true });
+        Ok(Self { parameters: parameters.clone(), array })
+    }
+
+    /// Executes a job.
+    ///
+    /// # Errors
+    /// Those of [`run_job`].
+    pub fn run(&mut self, job: &JobSpec<'_>) -> Result<JobOutcome, SoftwareError> {
+        execute(&self.parameters, &mut self.array, job)
+    }
+}
+
+fn execute(
+    parameters: &Parameters,
+    array: &mut impl Executor,
+    job: &JobSpec<'_>,
+) -> Result<JobOutcome, SoftwareError> {
     check(parameters, job)?;
     let side = parameters.n as usize;
     let pe = TokenPe { k_len: job.k_len, accumulator_bits: parameters.aw };
-    let mut schedule = Schedule::new(side, job);
-    let fired_on_token = job.fault.is_some_and(|fault| schedule.strike(fault));
-    let mut machine = Array::new(side, side)
-        .fill(pe)
-        .connect(Direction::WestToEast)
-        .connect(Direction::NorthToSouth)
-        .input(Side::West, schedule.a.into_iter().enumerate())
-        .input(Side::North, schedule.b.into_iter().enumerate())
-        .build()?;
-    machine.edge(Signals::CLEAR, &mut Off)?;
-    let run = stream_and_drain(&mut machine, job.fault)?;
-    let states = machine.states();
+    array.clear(pe)?;
+    let run = stream_and_drain(array, Schedule::new(side, job), job.fault)?;
+    let states: Vec<TokenState> = (0..side * side).map(|at| array.state(at / side, at % side)).collect();
     Ok(JobOutcome {
         values: states.iter().map(|state| state.acc).collect(),
         counts: states.iter().map(|state| state.count).collect(),
-        error: first_error(&pe, states, side),
+        error: first_error(&pe, &states, side),
         steps: run.steps,
         edges: run.edges,
-        fired: fired_on_token || run.fired,
+        fired: run.fired,
         refused: run.refused,
     })
 }
 
 fn check(parameters: &Parameters, job: &JobSpec<'_>) -> Result<(), SoftwareError> {
-    parameters.check()?;
     let &JobSpec { k_len, tag, a, b, fault } = job;
     let limit = parameters.k_limit();
     if k_len == 0 || k_len > limit {
@@ -148,57 +194,7 @@ fn check(parameters: &Parameters, job: &JobSpec<'_>) -> Result<(), SoftwareError
     Ok(())
 }
 
-/// What the boundary presents: one stream a lane. Before a lane's first token there is nothing; a dropped or truncated
-/// token keeps its place as a bubble.
-struct Schedule {
-    a: Vec<Vec<Option<Token>>>,
-    b: Vec<Vec<Option<Token>>>,
-}
-
-impl Schedule {
-    fn new(side: usize, job: &JobSpec<'_>) -> Self {
-        let stream = |(lane, operands): (usize, &[i32])| {
-            let token = |(k, &value)| Token { value: i64::from(value), job: job.tag, k, valid: true };
-            let tokens = (0..).zip(operands).map(token).map(Some);
-            std::iter::repeat_n(None, lane).chain(tokens).collect()
-        };
-        let panel = |operands: &[i32]| -> Vec<_> {
-            operands.chunks(job.k_len as usize).enumerate().take(side).map(stream).collect()
-        };
-        Self { a: panel(job.a), b: panel(job.b) }
-    }
-
-    /// Applies a fault that strikes tokens; says whether it fired.
-    fn strike(&mut self, fault: Fault) -> bool {
-        let step = fault.step as usize;
-        match fault.injection {
-            Injection::FlipK => strike_token(&mut self.a[0], step, |token| token.k ^= 1),
-            Injection::FlipJob => strike_token(&mut self.a[0], step, |token| token.job ^= 1),
-            Injection::DropValid => strike_token(&mut self.a[0], step, |token| token.valid = false),
-            Injection::RepeatK => {
-                let repeat = |token: &mut Token| token.k -= 1;
-                step > 0
-                    && strike_token(&mut self.a[0], step, repeat)
-                    && strike_token(&mut self.b[0], step, repeat)
-            }
-            Injection::Truncate => {
-                for token in self.a.iter_mut().chain(&mut self.b).filter_map(|lane| lane.last_mut()?.as_mut())
-                {
-                    token.valid = false;
-                }
-                true
-            }
-            Injection::Pause | Injection::Start => false,
-        }
-    }
-}
-
-/// Changes the token that a lane presents at a step; says whether there is one.
-fn strike_token(lane: &mut [Option<Token>], step: usize, change: impl FnOnce(&mut Token)) -> bool {
-    lane.get_mut(step).and_then(Option::as_mut).map(change).is_some()
-}
-
-/// What was counted, and what struck the wrapper rather than a token, while a job ran.
+/// What was counted, and what struck, while a job ran.
 #[derive(Default)]
 struct Run {
     steps: u64,
@@ -207,13 +203,17 @@ struct Run {
     refused: bool,
 }
 
-fn stream_and_drain(machine: &mut Machine<TokenPe>, fault: Option<Fault>) -> Result<Run, SoftwareError> {
+fn stream_and_drain(
+    array: &mut impl Executor,
+    mut schedule: Schedule<'_>,
+    fault: Option<Fault>,
+) -> Result<Run, SoftwareError> {
     let mut run = Run::default();
-    while !machine.is_drained() {
+    while !(schedule.is_over() && array.is_drained()) {
         match fault.filter(|fault| u64::from(fault.step) == run.steps) {
             Some(Fault { injection: Injection::Pause, length, .. }) => {
                 for _ in 0..length {
-                    machine.edge(Signals::HOLD, &mut Off)?;
+                    array.hold()?;
                     run.edges += 1;
                 }
                 run.fired = true;
@@ -224,10 +224,12 @@ fn stream_and_drain(machine: &mut Machine<TokenPe>, fault: Option<Fault>) -> Res
             }
             _ => {}
         }
-        machine.edge(Signals::ADVANCE, &mut Off)?;
+        let (west, north) = schedule.present();
+        array.advance(west, north)?;
         run.steps += 1;
         run.edges += 1;
     }
+    run.fired |= schedule.has_struck();
     Ok(run)
 }
 
@@ -260,6 +262,23 @@ mod tests {
         assert_eq!(outcome.counts, [2, 2, 2, 2]);
         assert_eq!((outcome.steps, outcome.edges), (4, 4));
         assert_eq!((outcome.error, outcome.fired, outcome.refused), (None, false, false));
+    }
+
+    /// Every injection at every step, several sides and lengths: the fast array and the oracle agree in everything.
+    #[test]
+    fn the_interpreted_backend_agrees() {
+        for (n, k_len) in [(1, 1), (1, 5), (2, 1), (3, 4), (5, 3), (8, 9)] {
+            let operands: Vec<i32> = (0..(n * k_len) as i32).map(|i| (i * 37) % 255 - 127).collect();
+            let faults = Injection::ALL.iter().flat_map(|&injection| {
+                (0..k_len + 2 * n).map(move |step| Some(Fault { injection, step, length: step % 3 }))
+            });
+            for fault in std::iter::once(None).chain(faults) {
+                let spec = JobSpec { fault, ..job(k_len, &operands, &operands) };
+                let fast = run_job(&square(n), &spec).expect("a job");
+                let oracle = run_job_interpreted(&square(n), &spec).expect("a job");
+                assert_eq!(fast, oracle, "N={n}, K={k_len}, {fault:?}");
+            }
+        }
     }
 
     #[test]

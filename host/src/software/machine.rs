@@ -5,9 +5,9 @@
 //! the trace. No PE sees what another one gives on the same edge (R30).
 
 use super::array::{Direction, Side};
+use super::boundary::Boundary;
 use super::trace::{Event, Sink};
 use super::{Inputs, Outputs, Pe, SoftwareError, interpreted};
-use std::collections::VecDeque;
 
 /// The signals that the whole array shares, as they stand before an edge. Reset beats clear, clear beats advance (R13).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,19 +29,13 @@ impl Signals {
     pub const HOLD: Self = Self { reset: false, clear: false, advance: false };
 }
 
-/// Boundary entries still to come, one queue a coordinate.
-pub(super) type Lanes<T> = Vec<VecDeque<Option<T>>>;
-
 /// An array with its states, links and streams.
 #[derive(Clone, Debug)]
 pub struct Machine<P: Pe> {
     pe: P,
     rows: usize,
     columns: usize,
-    west_to_east: bool,
-    north_to_south: bool,
-    west: Lanes<P::Token>,
-    north: Lanes<P::Token>,
+    boundary: Boundary<P::Token>,
     /// Row-major, `columns + 1` a row: the boundary link, then the register that each PE forwards into.
     a: Vec<Option<P::Token>>,
     /// Row-major, `rows + 1` rows: the boundary links, then the registers that each PE forwards into.
@@ -53,20 +47,9 @@ pub struct Machine<P: Pe> {
 }
 
 impl<P: Pe> Machine<P> {
-    pub(super) fn new(
-        pe: P,
-        rows: usize,
-        columns: usize,
-        connections: &[Direction],
-        west: Vec<Vec<Option<P::Token>>>,
-        north: Vec<Vec<Option<P::Token>>>,
-    ) -> Self {
-        let queues = |lanes: Vec<Vec<_>>| lanes.into_iter().map(VecDeque::from).collect();
+    pub(super) fn new(pe: P, rows: usize, columns: usize, boundary: Boundary<P::Token>) -> Self {
         Self {
-            west_to_east: connections.contains(&Direction::WestToEast),
-            north_to_south: connections.contains(&Direction::NorthToSouth),
-            west: queues(west),
-            north: queues(north),
+            boundary,
             a: vec![None; rows * (columns + 1)],
             b: vec![None; (rows + 1) * columns],
             states: vec![pe.initial(); rows * columns],
@@ -124,23 +107,18 @@ impl<P: Pe> Machine<P> {
         coordinate: usize,
         entries: impl IntoIterator<Item = Option<P::Token>>,
     ) -> Result<(), SoftwareError> {
-        let (connected, lanes) = match side {
-            Side::West => (self.west_to_east, &mut self.west),
-            Side::North => (self.north_to_south, &mut self.north),
-        };
-        if !connected {
-            return Err(SoftwareError::NotConnected { side, direction: side.direction() });
-        }
-        let last = lanes.len() - 1;
-        let lane = lanes.get_mut(coordinate).ok_or(SoftwareError::OffSide { side, coordinate, last })?;
-        lane.extend(entries);
-        Ok(())
+        self.boundary.feed(side, coordinate, entries)
+    }
+
+    /// Entries of all streams that have not been presented yet.
+    pub fn left(&self) -> usize {
+        self.boundary.left()
     }
 
     /// Whether nothing is left to do: the streams are at their end and no link leads an entry into a PE any more.
     pub fn is_drained(&self) -> bool {
         let (width, fed) = (self.columns + 1, self.columns..self.rows * self.columns);
-        self.west.iter().chain(&self.north).all(VecDeque::is_empty)
+        self.left() == 0
             && (self.a.chunks(width).all(|row| row[1..self.columns].iter().all(Option::is_none)))
             && self.b[fed].iter().all(Option::is_none)
     }
@@ -164,7 +142,7 @@ impl<P: Pe> Machine<P> {
     pub fn edge(&mut self, signals: Signals, sink: &mut impl Sink<P>) -> Result<(), SoftwareError> {
         if signals.reset || signals.clear {
             if signals.advance {
-                self.inject();
+                self.boundary.skip();
             }
             self.clear();
         } else if signals.advance {
@@ -194,12 +172,9 @@ impl<P: Pe> Machine<P> {
 
     /// Inject: the next entry of every stream enters its boundary link.
     fn inject(&mut self) {
-        for (link, lane) in self.a.iter_mut().step_by(self.columns + 1).zip(&mut self.west) {
-            *link = lane.pop_front().flatten();
-        }
-        for (link, lane) in self.b.iter_mut().zip(&mut self.north) {
-            *link = lane.pop_front().flatten();
-        }
+        let west_links = self.a.iter_mut().step_by(self.columns + 1);
+        west_links.zip(self.boundary.present(Side::West)).for_each(|(link, entry)| *link = entry);
+        self.b.iter_mut().zip(self.boundary.present(Side::North)).for_each(|(link, entry)| *link = entry);
     }
 
     /// Read: every PE's inputs are frozen before any PE executes.
@@ -215,7 +190,8 @@ impl<P: Pe> Machine<P> {
 
     /// Write: all outputs go into the link buffers.
     fn write(&mut self) {
-        let (west_to_east, north_to_south) = (self.west_to_east, self.north_to_south);
+        let west_to_east = self.boundary.is_connected(Direction::WestToEast);
+        let north_to_south = self.boundary.is_connected(Direction::NorthToSouth);
         let below = self.b[self.columns..].chunks_exact_mut(self.columns);
         let rows = self.a.chunks_exact_mut(self.columns + 1).zip(below);
         for ((east, south), results) in rows.zip(self.results.chunks_exact(self.columns)) {

@@ -19,17 +19,23 @@
 //! ```
 
 pub mod array;
+mod boundary;
 pub mod error;
 mod interpreted;
 pub mod job;
+mod lines;
 pub mod machine;
+pub mod partitioned;
 pub mod pe;
 pub mod product;
+pub mod tile;
 pub mod token;
+pub mod token_tile;
 pub mod trace;
 
 pub use array::{Array, Direction, Side};
 pub use error::SoftwareError;
 pub use machine::{Machine, Signals};
+pub use partitioned::{Dispatch, Options, Partitioned};
 pub use pe::{Inputs, Mac, Outputs, Pe};
 pub use token::{Token, TokenPe, TokenState};

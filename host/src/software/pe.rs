@@ -1,5 +1,6 @@
 //! What a processing element is to the array, and the plain multiply-accumulate PE.
 
+use super::tile::{PerPe, Tile};
 use std::fmt::Debug;
 use systole_hdl::wire::ErrorKind;
 
@@ -25,11 +26,13 @@ pub struct Outputs<T> {
 }
 
 /// One kind of processing element. The array holds a state for each PE and calls [`Pe::step`] once an advancing edge.
-pub trait Pe: Clone + Send + Sync {
+pub trait Pe: Clone + Send + Sync + 'static {
     /// What a link carries.
-    type Token: Clone + Debug + PartialEq + Send + Sync;
+    type Token: Clone + Debug + PartialEq + Send + Sync + 'static;
     /// What a PE keeps between edges, links not included.
-    type State: Clone + Debug + PartialEq + Send + Sync;
+    type State: Clone + Debug + PartialEq + Send + Sync + 'static;
+    /// How the partitioned backend computes a rectangle of these PEs: [`PerPe`] unless there is something faster.
+    type Tile: Tile<Self> + 'static;
 
     /// State after reset and after clear.
     fn initial(&self) -> Self::State;
@@ -46,6 +49,7 @@ pub struct Mac;
 impl Pe for Mac {
     type Token = i64;
     type State = i64;
+    type Tile = PerPe<Self>;
 
     fn initial(&self) -> i64 {
         0

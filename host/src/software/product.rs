@@ -3,7 +3,9 @@
 //! It cuts the operands by itself and shares no code with the plan of a run, so that a mistake in one of them shows.
 
 use super::SoftwareError;
-use super::job::{JobSpec, run_job};
+use super::job::{JobSpec, Runner};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
 use systole_hdl::parameters::Parameters;
 
 /// A product and what was executed for it.
@@ -15,20 +17,23 @@ pub struct Product {
     pub jobs: u64,
     /// Advancing edges of all jobs together.
     pub steps: u64,
+    /// Steps of PEs: the advancing edges of every job times the PEs of the array.
+    pub pe_ticks: u64,
 }
 
 /// Multiplies an `m × k` by a `k × p` matrix, both row-major, job by job. Blocks at the edges are padded with zeros, K is
-/// split at [`Parameters::k_limit`], and partial products are added in 64 bits.
+/// split at [`Parameters::k_limit`], and partial products are added in 64 bits. Every job is executed edge by edge;
+/// rows of blocks are shared out among the threads of the current `rayon` pool.
 ///
 /// # Errors
-/// Sizes of zero, operands that are not `m·k` and `k·p` long, and whatever [`run_job`] refuses.
+/// Sizes of zero, operands that are not `m·k` and `k·p` long, and whatever [`run_job`](super::job::run_job) refuses.
 pub fn product(
     parameters: &Parameters,
     [m, k, p]: [usize; 3],
     a: &[i32],
     b: &[i32],
 ) -> Result<Product, SoftwareError> {
-    parameters.check()?;
+    let runner = Runner::new(parameters)?;
     if m == 0 || k == 0 || p == 0 {
         return Err(SoftwareError::EmptyProduct { m, k, p });
     }
@@ -38,28 +43,43 @@ pub fn product(
         }
     }
     let side = parameters.n as usize;
-    let mut product = Product { values: vec![0; m * p], jobs: 0, steps: 0 };
+    let mut product = Product { values: vec![0; m * p], jobs: 0, steps: 0, pe_ticks: 0 };
     for start in (0..k).step_by(parameters.k_limit() as usize) {
         let terms = start..k.min(start + parameters.k_limit() as usize);
         let k_len = terms.len() as u32;
         let rows = panels(side, m, terms.clone(), |row, term| a[row * k + term]);
         let columns = panels(side, p, terms, |column, term| b[term * p + column]);
-        for (i, a) in rows.iter().enumerate() {
-            for (j, b) in columns.iter().enumerate() {
-                let outcome = run_job(parameters, &JobSpec { k_len, tag: 0, a, b, fault: None })?;
-                product.jobs += 1;
-                product.steps += outcome.steps;
-                let block = outcome.values.chunks(side).enumerate();
-                for (row, values) in
-                    block.map(|(r, values)| (i * side + r, values)).take_while(|&(row, _)| row < m)
-                {
-                    let cells = product.values[row * p..][..p].iter_mut().skip(j * side);
-                    cells.zip(values).for_each(|(cell, value)| *cell += value);
-                }
-            }
+        let bands = product.values.par_chunks_mut(side * p).zip(rows.par_iter());
+        let steps: Result<Vec<u64>, SoftwareError> = bands
+            .map_init(|| runner.clone(), |runner, (band, a)| add_band(runner, k_len, a, &columns, band, p))
+            .collect();
+        product.jobs += (rows.len() * columns.len()) as u64;
+        product.steps += steps?.iter().sum::<u64>();
+    }
+    product.pe_ticks = product.steps * (side * side) as u64;
+    Ok(product)
+}
+
+/// Runs the jobs of one row of blocks and adds their values to those rows of the product, `p` columns each. Gives the
+/// steps executed.
+fn add_band(
+    runner: &mut Runner,
+    k_len: u32,
+    a: &[i32],
+    columns: &[Vec<i32>],
+    band: &mut [i64],
+    p: usize,
+) -> Result<u64, SoftwareError> {
+    let mut steps = 0;
+    let side = a.len() / k_len as usize;
+    for (j, b) in columns.iter().enumerate() {
+        let outcome = runner.run(&JobSpec { k_len, tag: 0, a, b, fault: None })?;
+        steps += outcome.steps;
+        for (row, values) in band.chunks_exact_mut(p).zip(outcome.values.chunks_exact(side)) {
+            row.iter_mut().skip(j * side).zip(values).for_each(|(cell, value)| *cell += value);
         }
     }
-    Ok(product)
+    Ok(steps)
 }
 
 /// Cuts a matrix into panels of `side` lanes each, lane after lane, with zeros where the matrix has no lane.

@@ -1,17 +1,18 @@
 //! The array's own PE: tagged tokens, counted terms, and every check of the contract (R18–R24b).
 
 use super::pe::{Inputs, Outputs, Pe};
+use super::token_tile::TokenTile;
 use systole_hdl::wire::ErrorKind;
 
-/// One operand on a link.
+/// One operand on a link, with fields as wide as any design has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Token {
     /// The operand.
-    pub value: i64,
+    pub value: i32,
     /// Tag of its job.
-    pub job: u32,
+    pub job: u8,
     /// Its term within the reduction.
-    pub k: u32,
+    pub k: u16,
     /// False for a bubble, whose other fields mean nothing.
     pub valid: bool,
 }
@@ -43,21 +44,28 @@ impl TokenPe {
     }
 
     /// Keeps the low bits of a sum, sign-extended.
-    fn wrap(&self, sum: i64) -> i64 {
+    pub(super) fn wrap(&self, sum: i64) -> i64 {
         let unused = 64 - self.accumulator_bits;
         (sum << unused) >> unused
     }
 
-    /// What is wrong with a pair, in order of precedence (R24b), if anything.
-    fn check(&self, state: &TokenState, a: &Token, b: &Token) -> Option<ErrorKind> {
-        if a.job != b.job {
-            Some(ErrorKind::JobMismatch)
-        } else if a.k != b.k {
-            Some(ErrorKind::KMismatch)
-        } else if a.k != state.count || self.done(state) {
-            Some(ErrorKind::OutOfOrder)
-        } else {
-            None
+    /// What is wrong with what meets in a PE, in order of precedence (R24b), if anything.
+    pub(super) fn fault(
+        &self,
+        state: &TokenState,
+        west: Option<Token>,
+        north: Option<Token>,
+    ) -> Option<ErrorKind> {
+        let valid = |token: &Token| token.valid;
+        match (west.filter(valid), north.filter(valid)) {
+            (None, None) => None,
+            (Some(a), Some(b)) if a.job != b.job => Some(ErrorKind::JobMismatch),
+            (Some(a), Some(b)) if a.k != b.k => Some(ErrorKind::KMismatch),
+            (Some(a), Some(_)) if u32::from(a.k) != state.count || self.done(state) => {
+                Some(ErrorKind::OutOfOrder)
+            }
+            (Some(_), Some(_)) => None,
+            _ => Some(ErrorKind::Unpaired),
         }
     }
 }
@@ -65,6 +73,7 @@ impl TokenPe {
 impl Pe for TokenPe {
     type Token = Token;
     type State = TokenState;
+    type Tile = TokenTile;
 
     fn initial(&self) -> TokenState {
         TokenState::default()
@@ -73,21 +82,18 @@ impl Pe for TokenPe {
     /// Forwards both tokens whatever they are. A legal pair is taken, also by a PE that already keeps an error; an
     /// illegal one touches neither sum nor count.
     fn step(&self, state: &mut TokenState, inputs: &Inputs<Token>) -> Outputs<Token> {
-        let a = inputs.west.filter(|token| token.valid);
-        let b = inputs.north.filter(|token| token.valid);
-        let raised = match (a, b) {
-            (None, None) => None,
-            (Some(a), Some(b)) => {
-                let raised = self.check(state, &a, &b);
-                if raised.is_none() {
-                    state.acc = self.wrap(state.acc.wrapping_add(a.value.wrapping_mul(b.value)));
-                    state.count += 1;
-                }
-                raised
-            }
-            _ => Some(ErrorKind::Unpaired),
-        };
+        let &Inputs { west, north } = inputs;
+        let raised = self.fault(state, west, north);
+        if let (Some(a), Some(b)) = (west, north)
+            && a.valid
+            && b.valid
+            && raised.is_none()
+        {
+            let product = i64::from(a.value).wrapping_mul(i64::from(b.value));
+            state.acc = self.wrap(state.acc.wrapping_add(product));
+            state.count += 1;
+        }
         state.error = state.error.or(raised);
-        Outputs { east: inputs.west, south: inputs.north, raised }
+        Outputs { east: west, south: north, raised }
     }
 }

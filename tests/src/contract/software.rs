@@ -21,13 +21,14 @@ impl From<SoftwareError> for LevelError {
 }
 
 fn to_array(token: &Token) -> software::Token {
+    // Bits beyond the link's width are cut off, as they are by wires.
     let &Token { value, valid, job, k } = token;
-    software::Token { value, valid, job, k }
+    software::Token { value: value as i32, valid, job: job as u8, k: k as u16 }
 }
 
 fn from_array(token: Option<&software::Token>) -> Token {
     let software::Token { value, job, k, valid } = token.copied().unwrap_or_default();
-    Token { value, valid, job, k }
+    Token { value: value.into(), valid, job: job.into(), k: k.into() }
 }
 
 fn states(machine: &Machine<TokenPe>) -> Vec<PeState> {

@@ -1,0 +1,143 @@
+//! The two ways of getting tiles to threads (R31).
+
+use super::{Dispatch, Shares, lock};
+use crate::software::{Pe, SoftwareError};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use std::hint::spin_loop;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// Looks at the barrier before a thread gives up its time: longer than a tick of a small array, far shorter than the time
+/// that the system takes to wake a thread.
+const SPINS: u32 = 4096;
+
+/// Who steps the shares.
+pub(super) enum Workers<P: Pe> {
+    /// The thread that runs the array.
+    Here,
+    /// A task a share.
+    Tasks(Arc<rayon::ThreadPool>),
+    /// A worker a share, but for the first, which the thread that runs the array takes.
+    Pool(Pool<P>),
+}
+
+impl<P: Pe> Workers<P> {
+    pub(super) fn new(dispatch: Dispatch, threads: usize, shares: &Shares<P>) -> Result<Self, SoftwareError> {
+        Ok(match dispatch {
+            _ if threads == 1 => Self::Here,
+            Dispatch::Tasks => {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                let refused = |error: rayon::ThreadPoolBuildError| SoftwareError::Threads {
+                    threads,
+                    why: error.to_string(),
+                };
+                Self::Tasks(Arc::new(pool.map_err(refused)?))
+            }
+            Dispatch::Pool => Self::Pool(Pool::new(threads, shares)?),
+        })
+    }
+
+    /// The task pool, if there is one.
+    pub(super) fn tasks(&self) -> Option<Arc<rayon::ThreadPool>> {
+        match self {
+            Self::Tasks(pool) => Some(Arc::clone(pool)),
+            Self::Here | Self::Pool(_) => None,
+        }
+    }
+
+    /// Steps every share and returns when all are done.
+    pub(super) fn dispatch(&self, shares: &Shares<P>) -> Result<(), SoftwareError> {
+        match self {
+            Self::Here => shares.iter().for_each(|share| lock(share).step()),
+            Self::Tasks(_) => shares.par_iter().for_each(|share| lock(share).step()),
+            Self::Pool(pool) => pool.dispatch(shares)?,
+        }
+        Ok(())
+    }
+}
+
+/// Long-lived workers and their barrier.
+pub(super) struct Pool<P: Pe> {
+    gate: Arc<Gate>,
+    workers: Vec<JoinHandle<()>>,
+    shares: PhantomData<fn() -> P>,
+}
+
+#[derive(Default)]
+struct Gate {
+    /// Ticks begun.
+    begun: AtomicU64,
+    /// Workers that are through with the tick.
+    done: AtomicUsize,
+    stop: AtomicBool,
+}
+
+impl<P: Pe> Pool<P> {
+    fn new(threads: usize, shares: &Shares<P>) -> Result<Self, SoftwareError> {
+        let mut pool = Self { gate: Arc::default(), workers: Vec::new(), shares: PhantomData };
+        for number in 1..threads {
+            let (gate, shares) = (Arc::clone(&pool.gate), Arc::clone(shares));
+            let worker = thread::Builder::new().name(format!("tile worker {number}"));
+            let worker = worker.spawn(move || {
+                let mut tick = 0;
+                while gate.wait_for(tick + 1) {
+                    tick += 1;
+                    lock(&shares[number]).step();
+                    gate.done.fetch_add(1, Ordering::Release);
+                }
+            });
+            pool.workers
+                .push(worker.map_err(|error| SoftwareError::Threads { threads, why: error.to_string() })?);
+        }
+        Ok(pool)
+    }
+
+    fn dispatch(&self, shares: &Shares<P>) -> Result<(), SoftwareError> {
+        self.gate.done.store(0, Ordering::Relaxed);
+        self.gate.begun.fetch_add(1, Ordering::Release);
+        self.workers.iter().for_each(|worker| worker.thread().unpark());
+        lock(&shares[0]).step();
+        let mut looks = 0;
+        while self.gate.done.load(Ordering::Acquire) < self.workers.len() {
+            looks += 1;
+            if looks < SPINS {
+                spin_loop();
+            } else if self.workers.iter().any(JoinHandle::is_finished) {
+                return Err(SoftwareError::WorkerGone);
+            } else {
+                thread::yield_now();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Gate {
+    /// Waits for a tick to begin; false when there will be none.
+    fn wait_for(&self, tick: u64) -> bool {
+        let mut looks = 0;
+        loop {
+            if self.stop.load(Ordering::Acquire) {
+                return false;
+            }
+            if self.begun.load(Ordering::Acquire) >= tick {
+                return true;
+            }
+            looks += 1;
+            if looks < SPINS { spin_loop() } else { thread::park() }
+        }
+    }
+}
+
+impl<P: Pe> Drop for Pool<P> {
+    fn drop(&mut self) {
+        self.gate.stop.store(true, Ordering::Release);
+        for worker in self.workers.drain(..) {
+            worker.thread().unpark();
+            // A worker that panicked has been reported by the run that it broke.
+            let _ = worker.join();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! How an array is cut and who computes it (R33).
+
+use crate::software::SoftwareError;
+use std::fmt;
+use std::num::NonZero;
+use std::str::FromStr;
+use std::thread::available_parallelism;
+
+/// How the tiles of a tick get to threads. Either gives the same results and the same trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Dispatch {
+    /// A task a tile a tick: the threads balance their load among themselves.
+    #[default]
+    Tasks,
+    /// Workers that live as long as the array, each with its own tiles: the cheaper barrier.
+    Pool,
+}
+
+impl Dispatch {
+    /// Both, in the order in which help texts name them.
+    pub const ALL: [Self; 2] = [Self::Tasks, Self::Pool];
+}
+
+impl fmt::Display for Dispatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tasks => "tasks",
+            Self::Pool => "pool",
+        })
+    }
+}
+
+impl FromStr for Dispatch {
+    type Err = SoftwareError;
+
+    fn from_str(name: &str) -> Result<Self, SoftwareError> {
+        let found = Self::ALL.into_iter().find(|dispatch| dispatch.to_string() == name);
+        found.ok_or_else(|| SoftwareError::UnknownDispatch { name: name.to_owned() })
+    }
+}
+
+/// Options of the partitioned backend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Rows of a tile; all rows if `None`. A tile larger than the array is the whole of it; tiles at the edges are smaller.
+    pub tile_rows: Option<usize>,
+    /// Columns of a tile; all columns if `None`.
+    pub tile_columns: Option<usize>,
+    /// How tiles get to threads.
+    pub dispatch: Dispatch,
+    /// Threads; as many as the machine has if `None`. Never more than tiles.
+    pub threads: Option<usize>,
+}
+
+impl Options {
+    /// Size of a tile of this array.
+    pub(super) fn tile(&self, rows: usize, columns: usize) -> Result<(usize, usize), SoftwareError> {
+        let size = |option: Option<usize>, all: usize, side| match option {
+            Some(0) => Err(SoftwareError::EmptyTile { side }),
+            size => Ok(size.unwrap_or(all).min(all)),
+        };
+        Ok((size(self.tile_rows, rows, "rows")?, size(self.tile_columns, columns, "columns")?))
+    }
+
+    /// Threads for so many tiles.
+    pub(super) fn threads(&self, tiles: usize) -> Result<usize, SoftwareError> {
+        match self.threads {
+            Some(0) => Err(SoftwareError::NoThreads),
+            Some(threads) => Ok(threads.min(tiles)),
+            None => Ok(available_parallelism().map_or(1, NonZero::get).min(tiles)),
+        }
+    }
+}

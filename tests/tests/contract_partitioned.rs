@@ -1,0 +1,222 @@
+//! The partitioned backend against the interpreted one (R29–R33): same states, same outputs, same trace, whatever the
+//! tiles, the threads and the dispatch.
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use systole::software::array::Builder;
+use systole::software::tile::PerPe;
+use systole::software::trace::{Event, Off};
+use systole::software::{
+    Array, Direction, Dispatch, Inputs, Mac, Options, Outputs, Partitioned, Pe, Side, Signals, SoftwareError,
+    Token, TokenPe,
+};
+
+/// A PE that changes what it passes on and sends it round the corner: no link can be mistaken for another.
+#[derive(Clone)]
+struct Turning;
+
+impl Pe for Turning {
+    type Token = u32;
+    type State = (u32, u32);
+    type Tile = PerPe<Self>;
+
+    fn initial(&self) -> (u32, u32) {
+        (1, 2)
+    }
+
+    fn step(&self, state: &mut (u32, u32), inputs: &Inputs<u32>) -> Outputs<u32> {
+        let (west, north) = (inputs.west.unwrap_or(7), inputs.north.unwrap_or(11));
+        *state = (state.1.wrapping_mul(31).wrapping_add(west), state.0 ^ north);
+        let east = (!state.0.is_multiple_of(5)).then_some(north.wrapping_add(state.0));
+        Outputs { east, south: (!state.1.is_multiple_of(3)).then_some(west ^ state.1), raised: None }
+    }
+}
+
+/// A PE that panics when it meets a thirteen.
+#[derive(Clone)]
+struct Superstitious;
+
+impl Pe for Superstitious {
+    type Token = u32;
+    type State = u32;
+    type Tile = PerPe<Self>;
+
+    fn initial(&self) -> u32 {
+        0
+    }
+
+    fn step(&self, seen: &mut u32, inputs: &Inputs<u32>) -> Outputs<u32> {
+        assert_ne!(inputs.west, Some(13), "thirteen");
+        *seen += 1;
+        Outputs { east: inputs.west, south: inputs.north, raised: None }
+    }
+}
+
+fn lanes<T>(
+    count: usize,
+    rng: &mut StdRng,
+    token: &dyn Fn(&mut StdRng, usize) -> Option<T>,
+) -> Vec<(usize, Vec<Option<T>>)> {
+    let lane = |lane| {
+        let length = rng.random_range(0..24);
+        (lane, (0..length).map(|at| token(rng, at)).collect())
+    };
+    (0..count).map(lane).collect()
+}
+
+fn builder<P: Pe>(
+    pe: P,
+    [rows, columns]: [usize; 2],
+    rng: &mut StdRng,
+    token: &dyn Fn(&mut StdRng, usize) -> Option<P::Token>,
+) -> Builder<P> {
+    let mut array = Array::new(rows, columns).fill(pe);
+    // Now and then a direction is left out.
+    if rng.random_ratio(9, 10) {
+        array = array.connect(Direction::WestToEast).input(Side::West, lanes(rows, rng, token));
+    }
+    if rng.random_ratio(9, 10) {
+        array = array.connect(Direction::NorthToSouth).input(Side::North, lanes(columns, rng, token));
+    }
+    array
+}
+
+fn signals(rng: &mut StdRng) -> Signals {
+    match rng.random_range(0..24) {
+        0 => Signals::CLEAR,
+        1 => Signals { reset: true, ..Signals::ADVANCE },
+        2 => Signals { clear: true, ..Signals::ADVANCE },
+        3 | 4 => Signals::HOLD,
+        _ => Signals::ADVANCE,
+    }
+}
+
+/// Runs one random case on both backends; gives the number of events compared.
+fn compare<P: Pe>(array: &Builder<P>, [rows, columns]: [usize; 2], rng: &mut StdRng) -> usize {
+    let options = Options {
+        tile_rows: rng.random_bool(0.8).then(|| rng.random_range(1..=rows + 1)),
+        tile_columns: rng.random_bool(0.8).then(|| rng.random_range(1..=columns + 1)),
+        dispatch: Dispatch::ALL[rng.random_range(0..2)],
+        threads: Some(rng.random_range(1..=3)),
+    };
+    let mut oracle = array.clone().build().expect("an array");
+    let mut tiled = array.clone().build_partitioned(&options).expect("an array");
+    let (mut expected, mut events): (Vec<Event<P>>, Vec<Event<P>>) = (Vec::new(), Vec::new());
+    for edge in 0..rng.random_range(1..40) {
+        let signals = signals(rng);
+        if rng.random_bool(0.5) {
+            oracle.edge(signals, &mut expected).expect("an edge");
+            tiled.edge(signals, &mut events).expect("an edge");
+        } else {
+            oracle.edge(signals, &mut Off).expect("an edge");
+            tiled.edge(signals, &mut Off).expect("an edge");
+        }
+        assert_eq!(tiled.states(), oracle.states(), "edge {edge}, {options:?}");
+        assert_eq!((tiled.ticks(), tiled.left()), (oracle.ticks(), oracle.left()));
+    }
+    assert_eq!(events, expected, "{options:?}");
+    events.len()
+}
+
+#[test]
+fn r32_every_cut_gives_the_trace_of_the_interpreted_backend() {
+    let mut rng = StdRng::seed_from_u64(32);
+    let mut events = 0;
+    let mut raised = [false; 6];
+    for case in 0..450 {
+        let size = [rng.random_range(1..=9), rng.random_range(1..=9)];
+        events += match case % 3 {
+            0 => {
+                let pe =
+                    TokenPe { k_len: rng.random_range(1..=12), accumulator_bits: rng.random_range(8..=48) };
+                // Mostly in order, so that terms are taken and sums grow; sometimes anything at all.
+                let token = |rng: &mut StdRng, at: usize| {
+                    let order = rng.random_ratio(19, 20);
+                    let token = Token {
+                        value: if order { rng.random_range(-128..128) } else { rng.random() },
+                        job: if order { 1 } else { rng.random() },
+                        k: if order { at as u16 } else { rng.random() },
+                        valid: rng.random_ratio(19, 20),
+                    };
+                    rng.random_ratio(19, 20).then_some(token)
+                };
+                let array = builder(pe, size, &mut rng, &token);
+                let mut machine = array.clone().build().expect("an array");
+                machine.run(30, &mut Off).expect("a run");
+                for error in machine.states().iter().filter_map(|state| state.error) {
+                    raised[usize::from(error.code())] = true;
+                }
+                compare(&array, size, &mut rng)
+            }
+            1 => {
+                let token = |rng: &mut StdRng, _| rng.random_ratio(4, 5).then(|| rng.random());
+                let array = builder(Mac, size, &mut rng, &token);
+                compare(&array, size, &mut rng)
+            }
+            _ => {
+                let token = |rng: &mut StdRng, _| rng.random_ratio(4, 5).then(|| rng.random());
+                let array = builder(Turning, size, &mut rng, &token);
+                compare(&array, size, &mut rng)
+            }
+        };
+    }
+    assert!(events > 50_000, "{events} events");
+    assert_eq!(raised[1..5], [true; 4], "unpaired, job mismatch, k mismatch and out of order all arise");
+}
+
+#[test]
+fn r33_tiles_at_the_edges_are_smaller_and_large_ones_are_the_whole_array() {
+    let streams = |lanes| (0..lanes).map(|lane| (lane, vec![Some(lane as i64 + 1); 7]));
+    let array = Array::new(5, 7).fill(Mac).connect(Direction::WestToEast).connect(Direction::NorthToSouth);
+    let array = array.input(Side::West, streams(5)).input(Side::North, streams(7));
+    let mut oracle = array.clone().build().expect("an array");
+    oracle.run(9, &mut Off).expect("a run");
+    for tile in
+        [(None, None), (Some(2), Some(3)), (Some(1), Some(1)), (Some(5), Some(7)), (Some(99), Some(99))]
+    {
+        for dispatch in Dispatch::ALL {
+            let options = Options { tile_rows: tile.0, tile_columns: tile.1, dispatch, threads: Some(2) };
+            let mut tiled = array.clone().build_partitioned(&options).expect("an array");
+            tiled.run(9, &mut Off).expect("a run");
+            assert_eq!(tiled.states(), oracle.states(), "{options:?}");
+        }
+    }
+}
+
+#[test]
+fn r33_bad_options_are_named() {
+    let message = |options: Options| {
+        let built = Array::new(2, 2).fill(Mac).build_partitioned(&options);
+        built.err().expect("refused").to_string()
+    };
+    let tile = |rows, columns| Options { tile_rows: rows, tile_columns: columns, ..Options::default() };
+    assert!(message(tile(Some(0), None)).starts_with("a tile of 0 rows"));
+    assert!(message(tile(None, Some(0))).starts_with("a tile of 0 columns"));
+    assert!(message(Options { threads: Some(0), ..Options::default() }).starts_with("0 threads"));
+    assert_eq!("pool".parse::<Dispatch>().expect("a dispatch"), Dispatch::Pool);
+    let error = "pol".parse::<Dispatch>().expect_err("no dispatch").to_string();
+    assert_eq!(error, "no dispatch 'pol': use tasks or pool");
+}
+
+/// An array of 4×4 in eight tiles whose PE(2,0) meets a thirteen at tick 2.
+fn doomed(dispatch: Dispatch) -> Partitioned<Superstitious> {
+    let array = Array::new(4, 4).fill(Superstitious).connect(Direction::WestToEast);
+    let array = array.input(Side::West, [(2, vec![Some(1), Some(2), Some(13), Some(4), Some(5)])]);
+    let options = Options { tile_rows: Some(2), tile_columns: Some(1), dispatch, threads: Some(2) };
+    array.build_partitioned(&options).expect("an array")
+}
+
+#[test]
+fn r31_a_panic_in_a_worker_is_an_error_of_the_run_and_the_workers_survive() {
+    for dispatch in Dispatch::ALL {
+        let mut array = doomed(dispatch);
+        let error = array.run(9, &mut Off).expect_err("a panic");
+        let SoftwareError::Panicked { row, column, tick, message } = &error else { panic!("{error}") };
+        assert_eq!((*row, *column, *tick), (2, 0, 2), "{dispatch}");
+        assert!(message.contains("thirteen"), "{message}");
+        assert!(matches!(array.run(1, &mut Off), Err(SoftwareError::Broken)), "{dispatch}");
+        array.edge(Signals::CLEAR, &mut Off).expect("a clear");
+        array.run(2, &mut Off).expect("the workers live");
+        assert_eq!(array.states(), [2; 16]);
+    }
+}
