@@ -4,7 +4,7 @@ use super::{Fault, WireBench, WireLevel, reach};
 use std::collections::VecDeque;
 use systole_hdl::codec::{Command, Content, Decoder, FrameError, Multiply, Reply, operands_to_bytes};
 use systole_hdl::parameters::Parameters;
-use systole_hdl::wire::{BANK_A, BANK_B, Nak};
+use systole_hdl::wire::{BANK_A, BANK_B, Nak, WINDOW};
 
 /// Edges without a sign of life after which a wait has failed.
 const LIMIT: u64 = 20_000;
@@ -25,6 +25,8 @@ pub struct Driver {
     pub heard: Vec<u8>,
     /// Replies that came and were not asked for yet.
     replies: Vec<Reply>,
+    /// Seqs of commands of this session that are answered by a frame and have not been.
+    unanswered: Vec<u8>,
     /// Frames that came damaged, since the driver was made.
     pub damaged: Vec<FrameError>,
     /// Whether the host takes bytes.
@@ -47,6 +49,7 @@ impl Driver {
             decoder: Decoder::new(),
             heard: Vec::new(),
             replies: Vec::new(),
+            unanswered: Vec::new(),
             damaged: Vec::new(),
             room: true,
             edges: 0,
@@ -88,14 +91,29 @@ impl Driver {
             self.heard.push(byte);
             match self.decoder.push(byte) {
                 None => {}
-                Some(Err(error)) => self.damaged.push(error),
+                Some(Err(error)) => {
+                    // It may have been an answer.
+                    self.unanswered.clear();
+                    self.damaged.push(error);
+                }
                 Some(Ok(frame)) => {
                     let reply = Reply::parse(&frame).unwrap_or_else(|error| panic!("{error}: {frame:?}"));
                     reach::reply(&reply);
+                    self.hear(&reply);
                     self.replies.push(reply);
                 }
             }
         }
+    }
+
+    /// Checks what holds for every reply: a command that is answered by a frame is not retired before that frame.
+    fn hear(&mut self, reply: &Reply) {
+        if !matches!(reply.content, Content::Ack | Content::Nak(_)) {
+            self.unanswered.retain(|&seq| seq != reply.seq);
+        }
+        let behind = |seq: u8| reply.retired.wrapping_sub(seq);
+        let passed = self.unanswered.iter().find(|&&seq| behind(seq) < WINDOW);
+        assert_eq!(passed, None, "retired without its answer: {reply:?}");
     }
 
     /// A number of clock edges.
@@ -150,6 +168,13 @@ impl Driver {
 
     /// The bytes of the next command, which takes the next seq.
     pub fn next(&mut self, command: &Command) -> Vec<u8> {
+        match command {
+            Command::Hello { .. } => self.unanswered.clear(),
+            Command::Multiply(_) | Command::Status | Command::Source { .. } | Command::Echo(_) => {
+                self.unanswered.push(self.seq);
+            }
+            Command::Write { .. } | Command::Inject { .. } | Command::Sink(_) => {}
+        }
         let bytes = command.frame(self.seq).to_wire();
         self.seq = self.seq.wrapping_add(1);
         bytes
@@ -195,6 +220,7 @@ impl Driver {
 
     /// Resets the core, bytes of the host on their way or not.
     pub fn reset(&mut self) {
+        self.unanswered.clear();
         self.bench.reset();
     }
 
