@@ -118,7 +118,7 @@ impl Work<'_> {
     fn advance(&mut self, session: &mut Session<'_>) -> Result<u64, SessionError> {
         while session.wants_more() {
             let Some((command, run)) = self.next_command() else { break };
-            let ticket = session.issue(&command);
+            let ticket = session.issue(&command)?;
             if let Some(run) = run {
                 self.flying.insert(ticket, run);
             }

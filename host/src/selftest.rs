@@ -159,7 +159,7 @@ impl<'a> Bench<'a> {
         self.write(session, Side::A)?;
         self.write(session, Side::B)?;
         let length = if injection == Injection::Pause { PAUSE } else { 0 };
-        let ticket = session.issue(&Command::Inject { kind: injection, step, length });
+        let ticket = session.issue(&Command::Inject { kind: injection, step, length })?;
         session.finish(ticket)?;
         let (job, steps, edges) = self.multiply(session)?;
         let status = self.status(session)?;
@@ -204,7 +204,7 @@ impl<'a> Bench<'a> {
                 lanes.chunks(k_len).flat_map(|lane| lane[first..][..terms].to_vec()).collect();
             let operands = operands_to_bytes(&piece, self.parameters.operand_bytes());
             let (address, k_len) = (first as u16, terms as u16);
-            let ticket = session.issue(&Command::Write { bank, address, k_len, operands });
+            let ticket = session.issue(&Command::Write { bank, address, k_len, operands })?;
             session.finish(ticket)?;
         }
         Ok(())
@@ -220,7 +220,7 @@ impl<'a> Bench<'a> {
             count: 1,
             job: TAG,
             result_bytes: self.chunk.result_bytes as u8,
-        }));
+        }))?;
         match session.finish(ticket)? {
             Some(Content::Result { jobs, steps, edges }) => Ok((jobs, steps, edges)),
             _ => Err(SessionError::LostResult),
@@ -228,7 +228,7 @@ impl<'a> Bench<'a> {
     }
 
     fn status(&self, session: &mut Session<'_>) -> Result<Status, SessionError> {
-        let ticket = session.issue(&Command::Status);
+        let ticket = session.issue(&Command::Status)?;
         match session.finish(ticket)? {
             Some(Content::Status(status)) => Ok(status),
             _ => Err(SessionError::LostResult),

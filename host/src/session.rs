@@ -58,6 +58,16 @@ pub enum SessionError {
     /// An intact frame that makes no sense.
     #[error("the board sent a frame that makes no sense ({0}); host and gateware disagree about the wire")]
     Nonsense(#[from] BodyError),
+    /// A frame that no board of this design takes.
+    #[error("a {stage} of {bytes} bytes is longer than the {limit} that the board takes; send it in pieces")]
+    TooLong {
+        /// The command.
+        stage: &'static str,
+        /// Decoded bytes of its header and body.
+        bytes: usize,
+        /// Most that the board takes.
+        limit: usize,
+    },
     /// A RESULT that does not fit its MULTIPLY.
     #[error(
         "the board sent a RESULT with {got} bytes of jobs where {expected} belong; rebuild host and gateware"
@@ -185,13 +195,21 @@ impl<'a> Session<'a> {
     }
 
     /// Puts a command behind all others; gives its ticket.
-    pub fn issue(&mut self, command: &Command) -> u64 {
+    ///
+    /// # Errors
+    /// [`SessionError::TooLong`] for a frame that the board can never take.
+    pub fn issue(&mut self, command: &Command) -> Result<u64, SessionError> {
+        let frame = command.frame(self.window.next_seq());
+        let (bytes, limit) = (frame.decoded_len(), self.identity.largest_frame as usize);
+        if bytes > limit {
+            return Err(SessionError::TooLong { stage: window::name(frame.opcode), bytes, limit });
+        }
         if self.window.is_empty() {
             self.progress = self.pipe.link.now();
         }
-        let ticket = self.window.issue(command, &self.identity.parameters);
+        let ticket = self.window.issue(command, &frame, &self.identity.parameters);
         self.fill();
-        ticket
+        Ok(ticket)
     }
 
     /// Moves bytes both ways for a short while; gives what ended meanwhile, in the order of the wire.

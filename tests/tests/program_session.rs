@@ -333,18 +333,20 @@ fn status_after_a_lost_sink(board: Box<dyn Link>) {
     let mut tap = Tap::new(board, losing(nth(wire::SINK, &[0])), pass());
     let options = SessionOptions { nonce: 1, design: None };
     let mut session = Session::open(&mut tap, options, &GO_ON).expect("a session");
-    session.issue(&Command::Sink(vec![1, 2, 3]));
-    let echo = session.issue(&Command::Echo(vec![0xC0, 0xDB, 7]));
+    session.issue(&Command::Sink(vec![1, 2, 3])).expect("issued");
+    let echo = session.issue(&Command::Echo(vec![0xC0, 0xDB, 7])).expect("issued");
     assert_eq!(session.finish(echo).expect("answered"), Some(Content::Echo(vec![0xC0, 0xDB, 7])));
-    let source = session.issue(&Command::Source { n: 3 });
+    let source = session.issue(&Command::Source { n: 3 }).expect("issued");
     assert_eq!(session.finish(source).expect("answered"), Some(Content::Data(vec![0, 1, 2])));
-    let status = session.issue(&Command::Status);
+    let status = session.issue(&Command::Status).expect("issued");
     let Some(Content::Status(status)) = session.finish(status).expect("answered") else {
         panic!("no STATUS")
     };
     // SINK was lost on its way, so the ECHO behind it came out of turn.
     assert_eq!((status.dropped, status.crc, status.overrun), (1, 0, 0));
     assert!(session.is_idle());
+    let error = session.issue(&Command::Sink(vec![0; 100])).expect_err("64 bytes are half the FIFO");
+    assert!(error.to_string().starts_with("a SINK of 104 bytes is longer than the 64 that"), "{error}");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use super::FIRST_SEQ;
 use std::collections::VecDeque;
-use systole_hdl::codec::{Command, Content, Reply};
+use systole_hdl::codec::{Command, Content, Frame, Reply};
 use systole_hdl::parameters::Parameters;
 use systole_hdl::wire;
 
@@ -69,9 +69,14 @@ impl Window {
         self.accepted
     }
 
-    pub(super) fn issue(&mut self, command: &Command, p: &Parameters) -> u64 {
+    /// Seq of the next frame.
+    pub(super) fn next_seq(&self) -> u8 {
+        FIRST_SEQ.wrapping_add(self.issued() as u8)
+    }
+
+    /// Puts a command, whose frame carries [`Window::next_seq`], behind all others; gives its ticket.
+    pub(super) fn issue(&mut self, command: &Command, frame: &Frame, p: &Parameters) -> u64 {
         let ticket = self.issued();
-        let frame = command.frame(FIRST_SEQ.wrapping_add(ticket as u8));
         let (reply_body, mut cycles) = cost(command, p);
         match command {
             Command::Inject { length, .. } => self.pause = u64::from(*length),
@@ -192,7 +197,7 @@ fn is_answer(content: &Content) -> bool {
     matches!(content, Content::Result { .. } | Content::Status(_) | Content::Data(_) | Content::Echo(_))
 }
 
-fn name(opcode: u8) -> &'static str {
+pub(super) fn name(opcode: u8) -> &'static str {
     match opcode {
         wire::WRITE => "WRITE",
         wire::MULTIPLY => "MULTIPLY",

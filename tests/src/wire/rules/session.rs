@@ -114,9 +114,9 @@ fn one_job(link: &mut dyn Link, job: &Job) -> Result<Content, SessionError> {
     let mut session = Session::open(link, SessionOptions { nonce: 0xDBC0_0102, design: None }, &GO_ON)?;
     loop {
         for command in job.writes(&small()) {
-            session.issue(&command);
+            session.issue(&command)?;
         }
-        let ticket = session.issue(&Command::Multiply(job.multiply(&small())));
+        let ticket = session.issue(&Command::Multiply(job.multiply(&small())))?;
         if let Some(content) = session.finish(ticket)? {
             return Ok(content);
         }
