@@ -109,15 +109,17 @@ where
                     Ok(())
                 })
             }
-            Err(why) => {
-                let message = format!("level {level} is missing: {why}");
-                let required = level.is_required();
-                let trial = Trial::test(name, move || Err(Failed::from(message)));
-                if required { trial } else { trial.with_kind(why).with_ignored_flag(true) }
-            }
+            Err(why) => missing(name, level, why),
         }
     })
     .collect()
+}
+
+/// A test at a level that is not there: ignored, with the reason, or failed if the level is required.
+pub fn missing(name: String, level: Level, why: &str) -> Trial {
+    let message = format!("level {level} is missing: {why}");
+    let trial = Trial::test(name, move || Err(Failed::from(message)));
+    if level.is_required() { trial } else { trial.with_kind(why).with_ignored_flag(true) }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub mod contract;
 pub mod cycles;
 pub mod level;
 pub mod links;
+pub mod mutants;
 pub mod stimulus;
 pub mod uart;
 pub mod verilog;

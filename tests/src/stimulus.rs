@@ -20,6 +20,18 @@ pub use wrapper::wrapper;
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use systole_hdl::parameters::Parameters;
+
+/// A design whose jobs are over soon and whose banks end soon. Where N is even its widths are other than the default.
+pub fn small(n: u32) -> Parameters {
+    let d = Parameters { n, k_max: 6, a_depth: 8, b_depth: 16, fifo: 128, ..Parameters::default() };
+    if n.is_multiple_of(2) { Parameters { w: 5, aw: 17, k_max: 8, job_bits: 3, ..d } } else { d }
+}
+
+/// Operands of two bytes, a wide accumulator, a k_max and depths that are no powers of two.
+pub fn wide() -> Parameters {
+    Parameters { w: 12, aw: 40, k_max: 5, job_bits: 4, a_depth: 10, b_depth: 20, ..small(3) }
+}
 
 /// True once in `n` times.
 fn once_in(random: &mut ChaCha8Rng, n: u32) -> bool {

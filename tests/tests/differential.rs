@@ -4,6 +4,7 @@ use libtest_mimic::{Arguments, Trial};
 use systole_hdl::parameters::Parameters;
 use systole_hdl::signal::Clocked;
 use systole_tests::level::{Level, Present, Rule};
+use systole_tests::stimulus::{small, wide};
 use systole_tests::verilog::Engine;
 use systole_tests::verilog::differential::Case;
 use systole_tests::{cycles, level, stimulus};
@@ -87,17 +88,6 @@ fn array_parameters(n: u32) -> [Parameters; 4] {
         Parameters { w: 16, aw: 48, k_max: 5, job_bits: 8, ..d.clone() },
         Parameters { w: 5, aw: 19, k_max: 16, job_bits: 3, ..d },
     ]
-}
-
-/// A design whose jobs are over soon and whose banks end soon. Where N is even its widths are other than the default.
-fn small(n: u32) -> Parameters {
-    let d = Parameters { n, k_max: 6, a_depth: 8, b_depth: 16, fifo: 128, ..Parameters::default() };
-    if n.is_multiple_of(2) { Parameters { w: 5, aw: 17, k_max: 8, job_bits: 3, ..d } } else { d }
-}
-
-/// Operands of two bytes, a wide accumulator, a k_max and depths that are no powers of two.
-fn wide() -> Parameters {
-    Parameters { w: 12, aw: 40, k_max: 5, job_bits: 4, a_depth: 10, b_depth: 20, ..small(3) }
 }
 
 fn on_small<B: Clocked>(case: fn(&Parameters) -> Case<B>, cycles: u64) {

@@ -18,6 +18,7 @@ pub struct Verilog {
     edit: Option<Edit>,
     grids: Designs,
     wrappers: Designs,
+    failure: Mutex<Option<BenchError>>,
 }
 
 /// Compiled designs by their parameters.
@@ -44,19 +45,31 @@ impl Verilog {
         Self { edit: Some(edit), ..Self::default() }
     }
 
+    /// Why the last design that could not be made could not be made. Says so once.
+    pub fn take_failure(&self) -> Option<BenchError> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// The design of these parameters, made if it is not there yet.
     fn design(
         &self,
         designs: &Designs,
         parameters: &Parameters,
         make: impl FnOnce(Option<&Edit>) -> Result<Arc<Design>, BenchError>,
-    ) -> Result<Arc<Design>, BenchError> {
+    ) -> Result<Arc<Design>, LevelError> {
         // Held while compiling: two tests with the same parameters compile once.
         let mut designs = designs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(design) = designs.get(parameters) {
             return Ok(Arc::clone(design));
         }
-        let design = make(self.edit.as_ref())?;
+        let design = match make(self.edit.as_ref()) {
+            Ok(design) => design,
+            Err(error) => {
+                let text = error.to_string();
+                *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                return Err(LevelError::Broken(text));
+            }
+        };
         designs.insert(parameters.clone(), Arc::clone(&design));
         Ok(design)
     }

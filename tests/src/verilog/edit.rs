@@ -5,7 +5,7 @@ use super::BenchError;
 /// One change in one module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The block whose module is changed, as in its name after the top's: `pe`.
+    /// The block whose module is changed, as in its name after the top's: `pe`. Empty for the top itself.
     pub module: &'static str,
     /// Text that stands exactly once in that module.
     pub find: &'static str,
@@ -20,7 +20,10 @@ impl Edit {
     /// A design in which there is not exactly one place for it: then the fault means something else than it says.
     pub fn apply(&self, design: &str, top: &str, verilog: &str) -> Result<String, BenchError> {
         let failed = |places| BenchError::Edit { design: design.to_owned(), edit: *self, places };
-        let head = format!("module {top}_{}(", self.module);
+        let head = match self.module {
+            "" => format!("module {top}("),
+            module => format!("module {top}_{module}("),
+        };
         let start = verilog.find(&head).ok_or_else(|| failed(0))?;
         let (before, module) = verilog.split_at(start);
         let end = module.find("\nendmodule").unwrap_or(module.len());
