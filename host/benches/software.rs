@@ -10,10 +10,10 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use systole::software::product::product;
 use systole::software::tile::PerPe;
-use systole::software::trace::Off;
+use systole::software::trace::{JsonLines, Off};
 use systole::software::{
-    Array, Direction, Dispatch, Inputs, Machine, Options, Outputs, Partitioned, Pe, Side, Signals, Token,
-    TokenPe, TokenState,
+    Array, Direction, Dispatch, Inputs, Mac, Machine, Options, Outputs, Partitioned, Pe, Side, Signals,
+    Token, TokenPe, TokenState,
 };
 use systole_hdl::parameters::Parameters;
 
@@ -116,6 +116,43 @@ fn sizes(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Plain MACs of 8 bits into 32, one thread, trace off.
+fn macs(criterion: &mut Criterion) {
+    let n = 64;
+    let mut group = criterion.benchmark_group("one thread");
+    let array = Array::new(n, n).fill(Mac::<i8>::new());
+    let array = array.connect(Direction::WestToEast).connect(Direction::NorthToSouth);
+    let array = array.build_partitioned(&Options::default()).expect("an array");
+    let prepare = |array: &mut Partitioned<Mac<i8>>| {
+        let lane = || (0..TERMS).map(|k| Some((k % 255) as u8 as i8));
+        lanes(n).for_each(|(side, at)| array.feed(side, at, lane()).expect("a stream"));
+    };
+    let run = |array: &mut Partitioned<Mac<i8>>, ticks| array.run(ticks, &mut Off).expect("a run");
+    jobs(&mut group, BenchmarkId::new("plain MAC, i8", n), n, array, prepare, run);
+    group.finish();
+}
+
+/// The trace of token PEs into a file, in events.
+fn traces(criterion: &mut Criterion) {
+    let n = 16;
+    let mut group = criterion.benchmark_group("trace");
+    let array = Array::new(n, n).fill(PE).connect(Direction::WestToEast).connect(Direction::NorthToSouth);
+    let array = array.build_partitioned(&Options::default()).expect("an array");
+    let prepare = |array: &mut Partitioned<TokenPe>| {
+        array.edge(Signals::CLEAR, &mut Off).expect("a clear");
+        lanes(n).for_each(|(side, at)| array.feed(side, at, lane(at)).expect("a stream"));
+    };
+    let run = |array: &mut Partitioned<TokenPe>, ticks| {
+        let mut lines = JsonLines::new(tempfile::tempfile().expect("a file"));
+        array.run(ticks, &mut lines).expect("a run");
+        lines.finish().expect("a whole file");
+        array.run(2 * n as u64, &mut Off).expect("the rest of the streams");
+    };
+    group.sample_size(10);
+    jobs(&mut group, BenchmarkId::new("JSON lines, token PE", n), n, array, prepare, run);
+    group.finish();
+}
+
 /// Two threads against one, on the same two tiles.
 fn threads(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("two tiles");
@@ -173,5 +210,5 @@ fn direct(size: usize, a: &[i32], b: &[i32]) -> Vec<i64> {
     c
 }
 
-criterion_group!(benches, sizes, threads, products);
+criterion_group!(benches, sizes, macs, traces, threads, products);
 criterion_main!(benches);

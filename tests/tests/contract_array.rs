@@ -1,7 +1,7 @@
 //! Section 5 of the contract: the software array as a library (R29–R35), with the worked example as literals.
 
 use systole::software::array::Builder;
-use systole::software::trace::{Event, Off};
+use systole::software::trace::{Event, JsonLines, Off};
 use systole::software::{
     Array, Direction, Mac, Machine, Pe, Side, SoftwareError, Token, TokenPe, TokenState,
 };
@@ -40,12 +40,14 @@ fn tagged(k: usize, value: i64) -> Token {
     Token { value: value as i32, job: 0, k: k as u16, valid: true }
 }
 
+const MAC: Mac<i64> = Mac::new();
+
 const TOKEN_PE: TokenPe = TokenPe { k_len: 2, accumulator_bits: 32 };
 
 #[test]
 fn r29_inputs_are_what_the_neighbours_wrote_a_tick_ago() {
     let mut events = Vec::new();
-    machine(Mac, |lane| lane, plain).run(5, &mut events).expect("a run");
+    machine(MAC, |lane| lane, plain).run(5, &mut events).expect("a run");
     let at = |tick: u64, row: usize, column: usize| &events[4 * tick as usize + 2 * row + column];
     for event in &events {
         assert_eq!(event, at(event.tick, event.row, event.column));
@@ -64,7 +66,7 @@ fn r29_inputs_are_what_the_neighbours_wrote_a_tick_ago() {
 
 #[test]
 fn r30_no_pe_sees_what_another_gives_in_the_same_tick() {
-    let array = Array::new(3, 3).fill(Mac).connect(Direction::WestToEast);
+    let array = Array::new(3, 3).fill(MAC).connect(Direction::WestToEast);
     let mut machine = array.input(Side::West, [(1, vec![Some(9)])]).build().expect("an array");
     let mut seen = Vec::new();
     for _ in 0..4 {
@@ -91,13 +93,14 @@ fn r32_events_come_sorted_and_the_same_every_time() {
 
 #[test]
 fn r34_plain_macs_without_skew() {
-    let mut machine = machine(Mac, |_| 0, plain);
+    let mut machine = machine(MAC, |_| 0, plain);
     let mut events = Vec::new();
     machine.run(5, &mut events).expect("a run");
     assert_eq!(machine.ticks(), 5);
     assert_eq!(machine.states(), [19, 8, 20, 50]);
     // (tick, row, column), west, north, before, after.
-    let seen = |e: &Event<Mac>| ((e.tick, e.row, e.column), e.inputs.west, e.inputs.north, e.before, e.after);
+    let seen =
+        |e: &Event<Mac<i64>>| ((e.tick, e.row, e.column), e.inputs.west, e.inputs.north, e.before, e.after);
     let trace: Vec<_> = events.iter().map(seen).collect();
     let expected = [
         ((0, 0, 0), Some(1), Some(5), 0, 5),
@@ -152,10 +155,25 @@ fn r34_token_pes_without_skew() {
     assert_eq!(machine.states(), [clean(19), missing, missing, clean(50)]);
 }
 
+/// The trace of the unskewed token PEs as a file: what the fourth and the sixth event look like.
+#[test]
+fn r34_the_trace_as_json_lines() {
+    let mut lines = JsonLines::new(Vec::new());
+    machine(TOKEN_PE, |_| 0, tagged).run(5, &mut lines).expect("a run");
+    let bytes = lines.finish().expect("a vector takes all");
+    let text = String::from_utf8(bytes).expect("JSON is text");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 20);
+    let idle = r#"{"tick":0,"row":1,"column":1,"west":null,"north":null,"east":null,"south":null,"raised":null,"before":[0,0,null],"after":[0,0,null]}"#;
+    assert_eq!(lines[3], idle);
+    let mismatch = r#"{"tick":1,"row":0,"column":1,"west":[1,0,0,true],"north":[8,0,1,true],"east":[1,0,0,true],"south":[8,0,1,true],"raised":"k mismatch","before":[0,0,"unpaired operand"],"after":[0,0,"unpaired operand"]}"#;
+    assert_eq!(lines[5], mismatch);
+}
+
 #[test]
 fn r34_skewed_streams_make_the_product() {
     let states = [[5, 0, 0, 0], [19, 6, 15, 0], [19, 22, 43, 18], [19, 22, 43, 50], [19, 22, 43, 50]];
-    let mut plain_macs = machine(Mac, |lane| lane, plain);
+    let mut plain_macs = machine(MAC, |lane| lane, plain);
     let mut tokens = machine(TOKEN_PE, |lane| lane, tagged);
     for after in states {
         plain_macs.run(1, &mut Off).expect("a tick");
@@ -179,9 +197,9 @@ fn r35_no_token_is_not_a_zero() {
 
 #[test]
 fn r35_a_run_goes_on_where_it_stopped() {
-    let mut whole = machine(Mac, |lane| lane, plain);
+    let mut whole = machine(MAC, |lane| lane, plain);
     whole.run(4, &mut Off).expect("a run");
-    let mut pieces = machine(Mac, |lane| lane, plain);
+    let mut pieces = machine(MAC, |lane| lane, plain);
     pieces.run(1, &mut Off).expect("a run");
     pieces.run(3, &mut Off).expect("a run");
     assert_eq!((pieces.states(), pieces.ticks()), (whole.states(), 4));
@@ -189,37 +207,37 @@ fn r35_a_run_goes_on_where_it_stopped() {
 
 #[test]
 fn r35_every_misuse_is_a_clear_error() {
-    let refused = |array: Builder<Mac>| array.build().expect_err("refused").to_string();
+    let refused = |array: Builder<Mac<i64>>| array.build().expect_err("refused").to_string();
     let one = |side, coordinate| (side, [(coordinate, vec![Some(1)])]);
-    let feed = |array: Builder<Mac>, (side, streams)| array.input(side, streams);
+    let feed = |array: Builder<Mac<i64>>, (side, streams)| array.input(side, streams);
     let messages = [
-        (refused(Array::new(0, 3).fill(Mac)), "an array of 0×3 has no PE: both sides must be at least 1"),
-        (refused(Array::new(3, 0).fill(Mac)), "an array of 3×0 has no PE: both sides must be at least 1"),
+        (refused(Array::new(0, 3).fill(MAC)), "an array of 0×3 has no PE: both sides must be at least 1"),
+        (refused(Array::new(3, 0).fill(MAC)), "an array of 3×0 has no PE: both sides must be at least 1"),
         (
-            refused(feed(connected(Mac), one(Side::West, 2))),
+            refused(feed(connected(MAC), one(Side::West, 2))),
             "a stream for west 2, but the west side has coordinates 0..=1",
         ),
         (
-            refused(feed(connected(Mac), one(Side::North, 7))),
+            refused(feed(connected(MAC), one(Side::North, 7))),
             "a stream for north 7, but the north side has coordinates 0..=1",
         ),
         (
-            refused(feed(feed(connected(Mac), one(Side::North, 1)), one(Side::North, 1))),
+            refused(feed(feed(connected(MAC), one(Side::North, 1)), one(Side::North, 1))),
             "a second stream for north 1: give each coordinate one stream",
         ),
         (
-            refused(connected(Mac).connect(Direction::WestToEast)),
+            refused(connected(MAC).connect(Direction::WestToEast)),
             "west-to-east is connected twice: connect each direction once",
         ),
         (
-            refused(feed(Array::new(2, 2).fill(Mac).connect(Direction::NorthToSouth), one(Side::West, 0))),
+            refused(feed(Array::new(2, 2).fill(MAC).connect(Direction::NorthToSouth), one(Side::West, 0))),
             "a stream enters from the west, but west-to-east is not connected",
         ),
     ];
     for (message, expected) in messages {
         assert_eq!(message, expected);
     }
-    let mut machine = connected(Mac).build().expect("an array");
+    let mut machine = connected(MAC).build().expect("an array");
     let error = machine.run(0, &mut Off).expect_err("no ticks");
     assert_eq!(error.to_string(), "a run of 0 ticks executes nothing: ask for at least 1");
     assert!(matches!(machine.feed(Side::West, 2, [Some(1)]), Err(SoftwareError::OffSide { last: 1, .. })));

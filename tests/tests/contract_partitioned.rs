@@ -5,7 +5,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use systole::software::array::Builder;
 use systole::software::tile::PerPe;
-use systole::software::trace::{Event, Off};
+use systole::software::trace::{Event, JsonLines, Off};
 use systole::software::{
     Array, Direction, Dispatch, Inputs, Mac, Options, Outputs, Partitioned, Pe, Side, Signals, SoftwareError,
     Token, TokenPe,
@@ -123,9 +123,9 @@ fn r32_every_cut_gives_the_trace_of_the_interpreted_backend() {
     let mut rng = StdRng::seed_from_u64(32);
     let mut events = 0;
     let mut raised = [false; 6];
-    for case in 0..450 {
+    for case in 0..600 {
         let size = [rng.random_range(1..=9), rng.random_range(1..=9)];
-        events += match case % 3 {
+        events += match case % 4 {
             0 => {
                 let pe =
                     TokenPe { k_len: rng.random_range(1..=12), accumulator_bits: rng.random_range(8..=48) };
@@ -150,7 +150,17 @@ fn r32_every_cut_gives_the_trace_of_the_interpreted_backend() {
             }
             1 => {
                 let token = |rng: &mut StdRng, _| rng.random_ratio(4, 5).then(|| rng.random());
-                let array = builder(Mac, size, &mut rng, &token);
+                let array = builder(Mac::<i8>::new(), size, &mut rng, &token);
+                compare(&array, size, &mut rng)
+            }
+            2 => {
+                // Infinity and absent operands must not make each other no numbers.
+                let token = |rng: &mut StdRng, _| {
+                    let value =
+                        if rng.random_ratio(1, 50) { f32::INFINITY } else { rng.random_range(0.0..1.0) };
+                    rng.random_ratio(4, 5).then_some(value)
+                };
+                let array = builder(Mac::<f32>::new(), size, &mut rng, &token);
                 compare(&array, size, &mut rng)
             }
             _ => {
@@ -167,18 +177,25 @@ fn r32_every_cut_gives_the_trace_of_the_interpreted_backend() {
 #[test]
 fn r33_tiles_at_the_edges_are_smaller_and_large_ones_are_the_whole_array() {
     let streams = |lanes| (0..lanes).map(|lane| (lane, vec![Some(lane as i64 + 1); 7]));
-    let array = Array::new(5, 7).fill(Mac).connect(Direction::WestToEast).connect(Direction::NorthToSouth);
+    let array = Array::new(5, 7)
+        .fill(Mac::<i64>::new())
+        .connect(Direction::WestToEast)
+        .connect(Direction::NorthToSouth);
     let array = array.input(Side::West, streams(5)).input(Side::North, streams(7));
     let mut oracle = array.clone().build().expect("an array");
-    oracle.run(9, &mut Off).expect("a run");
+    let mut lines = JsonLines::new(Vec::new());
+    oracle.run(9, &mut lines).expect("a run");
+    let trace = lines.finish().expect("a vector takes all");
     for tile in
         [(None, None), (Some(2), Some(3)), (Some(1), Some(1)), (Some(5), Some(7)), (Some(99), Some(99))]
     {
         for dispatch in Dispatch::ALL {
             let options = Options { tile_rows: tile.0, tile_columns: tile.1, dispatch, threads: Some(2) };
             let mut tiled = array.clone().build_partitioned(&options).expect("an array");
-            tiled.run(9, &mut Off).expect("a run");
+            let mut lines = JsonLines::new(Vec::new());
+            tiled.run(9, &mut lines).expect("a run");
             assert_eq!(tiled.states(), oracle.states(), "{options:?}");
+            assert_eq!(lines.finish().expect("a vector takes all"), trace, "byte for byte, {options:?}");
         }
     }
 }
@@ -186,7 +203,7 @@ fn r33_tiles_at_the_edges_are_smaller_and_large_ones_are_the_whole_array() {
 #[test]
 fn r33_bad_options_are_named() {
     let message = |options: Options| {
-        let built = Array::new(2, 2).fill(Mac).build_partitioned(&options);
+        let built = Array::new(2, 2).fill(Mac::<i64>::new()).build_partitioned(&options);
         built.err().expect("refused").to_string()
     };
     let tile = |rows, columns| Options { tile_rows: rows, tile_columns: columns, ..Options::default() };

@@ -7,7 +7,7 @@
 //! use systole::software::{Array, Direction, Mac, Side, trace::Off};
 //!
 //! let mut machine = Array::new(2, 2)
-//!     .fill(Mac)
+//!     .fill(Mac::<i32>::new())
 //!     .connect(Direction::WestToEast)
 //!     .connect(Direction::NorthToSouth)
 //!     .input(Side::West, [(0, vec![Some(1), Some(2)]), (1, vec![None, Some(3), Some(4)])])
@@ -24,6 +24,7 @@ pub mod error;
 mod interpreted;
 pub mod job;
 mod lines;
+pub mod mac;
 pub mod machine;
 pub mod partitioned;
 pub mod pe;
@@ -35,7 +36,8 @@ pub mod trace;
 
 pub use array::{Array, Direction, Side};
 pub use error::SoftwareError;
+pub use mac::Mac;
 pub use machine::{Machine, Signals};
 pub use partitioned::{Dispatch, Options, Partitioned};
-pub use pe::{Inputs, Mac, Outputs, Pe};
+pub use pe::{Inputs, Outputs, Pe};
 pub use token::{Token, TokenPe, TokenState};

@@ -1,6 +1,6 @@
-//! What a processing element is to the array, and the plain multiply-accumulate PE.
+//! What a processing element is to the array.
 
-use super::tile::{PerPe, Tile};
+use super::tile::Tile;
 use std::fmt::Debug;
 use systole_hdl::wire::ErrorKind;
 
@@ -31,7 +31,7 @@ pub trait Pe: Clone + Send + Sync + 'static {
     type Token: Clone + Debug + PartialEq + Send + Sync + 'static;
     /// What a PE keeps between edges, links not included.
     type State: Clone + Debug + PartialEq + Send + Sync + 'static;
-    /// How the partitioned backend computes a rectangle of these PEs: [`PerPe`] unless there is something faster.
+    /// How the partitioned backend computes a rectangle of these PEs: [`PerPe`](super::tile::PerPe) unless there is something faster.
     type Tile: Tile<Self> + 'static;
 
     /// State after reset and after clear.
@@ -39,26 +39,4 @@ pub trait Pe: Clone + Send + Sync + 'static {
 
     /// One advancing edge: updates the state from the inputs as they were before the edge.
     fn step(&self, state: &mut Self::State, inputs: &Inputs<Self::Token>) -> Outputs<Self::Token>;
-}
-
-/// Multiplies and accumulates whatever meets, and checks nothing. Where an operand is absent nothing is added. The sum
-/// wraps in 64 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mac;
-
-impl Pe for Mac {
-    type Token = i64;
-    type State = i64;
-    type Tile = PerPe<Self>;
-
-    fn initial(&self) -> i64 {
-        0
-    }
-
-    fn step(&self, sum: &mut i64, inputs: &Inputs<i64>) -> Outputs<i64> {
-        if let (Some(a), Some(b)) = (inputs.west, inputs.north) {
-            *sum = sum.wrapping_add(a.wrapping_mul(b));
-        }
-        Outputs { east: inputs.west, south: inputs.north, raised: None }
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::pe::{Inputs, Outputs, Pe};
 use super::token_tile::TokenTile;
+use serde::{Serialize, Serializer};
 use systole_hdl::wire::ErrorKind;
 
 /// One operand on a link, with fields as wide as any design has them.
@@ -35,6 +36,20 @@ pub struct TokenState {
     pub count: u32,
     /// First error since reset or clear.
     pub error: Option<ErrorKind>,
+}
+
+/// As `[value, job, k, valid]`.
+impl Serialize for Token {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.value, self.job, self.k, self.valid).serialize(serializer)
+    }
+}
+
+/// As `[acc, count, error]`, the error by its name.
+impl Serialize for TokenState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.acc, self.count, self.error.map(|kind| kind.name())).serialize(serializer)
+    }
 }
 
 impl TokenPe {

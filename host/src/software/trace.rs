@@ -1,5 +1,9 @@
 //! What happened, PE by PE: events sorted by tick, then row, then column, handed to a sink as they arise.
 
+mod json;
+
+pub use json::JsonLines;
+
 use super::pe::{Inputs, Outputs, Pe};
 use std::{fmt, io};
 

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// Looks at the barrier before a thread gives up its time: longer than a tick of a small array, far shorter than the time
-/// that the system takes to wake a thread.
-const SPINS: u32 = 4096;
+/// Looks at the barrier before a thread lets others run between its looks.
+const SPINS: u32 = 1000;
+
+/// Looks at the barrier before a worker goes to sleep.
+const LOOKS: u32 = SPINS + 100;
 
 /// Who steps the shares.
 pub(super) enum Workers<P: Pe> {
@@ -101,7 +103,7 @@ impl<P: Pe> Pool<P> {
         lock(&shares[0]).step();
         let mut looks = 0;
         while self.gate.done.load(Ordering::Acquire) < self.workers.len() {
-            looks += 1;
+            looks = (looks + 1).min(LOOKS);
             if looks < SPINS {
                 spin_loop();
             } else if self.workers.iter().any(JoinHandle::is_finished) {
@@ -125,8 +127,12 @@ impl Gate {
             if self.begun.load(Ordering::Acquire) >= tick {
                 return true;
             }
-            looks += 1;
-            if looks < SPINS { spin_loop() } else { thread::park() }
+            looks = (looks + 1).min(LOOKS);
+            match looks {
+                0..SPINS => spin_loop(),
+                SPINS..LOOKS => thread::yield_now(),
+                LOOKS.. => thread::park(),
+            }
         }
     }
 }

@@ -1,0 +1,97 @@
+//! The trace as JSON lines, streamed: a long run fills no memory.
+
+use super::{Event, Sink};
+use crate::software::Pe;
+use serde::Serialize;
+use std::io::{self, Write};
+use std::ops::Range;
+
+/// Bytes gathered before they are written out.
+const BLOCK: usize = 1 << 16;
+
+/// Writes one JSON object a line:
+///
+/// ```json
+/// {"tick":1,"row":0,"column":1,"west":[1,0,0,true],"north":[8,0,1,true],"east":[1,0,0,true],"south":[8,0,1,true],"raised":"k mismatch","before":[0,0,"unpaired operand"],"after":[0,0,"unpaired operand"]}
+/// ```
+///
+/// Tokens and states are as their types serialise, `null` being no token: a plain MAC's are numbers, a token PE's are
+/// `[value, job, k, valid]` and `[acc, count, error]`. What leaves a PE, or stays in it, equal to what came is written with
+/// the same digits, so that a float's −0 beside a 0 reads 0.
+#[derive(Debug)]
+pub struct JsonLines<W: Write> {
+    to: W,
+    lines: Vec<u8>,
+}
+
+impl<W: Write> JsonLines<W> {
+    /// A trace into a file, a pipe, or a vector of bytes. It needs no buffer of its own.
+    pub fn new(to: W) -> Self {
+        Self { to, lines: Vec::with_capacity(2 * BLOCK) }
+    }
+
+    /// Writes out what is left, and gives the writer back.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.to.write_all(&self.lines)?;
+        self.to.flush()?;
+        Ok(self.to)
+    }
+
+    /// Adds a field; gives where its value is.
+    fn field(&mut self, name: &[u8], value: &impl Serialize) -> io::Result<Range<usize>> {
+        self.lines.extend_from_slice(name);
+        let start = self.lines.len();
+        serde_json::to_writer(&mut self.lines, value)?;
+        Ok(start..self.lines.len())
+    }
+
+    /// Adds a field that is often the same as an earlier one, of which the digits are then copied.
+    fn field_like<T: Serialize + PartialEq>(
+        &mut self,
+        name: &[u8],
+        value: &T,
+        (earlier, at): (&T, Range<usize>),
+    ) -> io::Result<()> {
+        if value == earlier {
+            self.lines.extend_from_slice(name);
+            self.lines.extend_from_within(at);
+        } else {
+            self.field(name, value)?;
+        }
+        Ok(())
+    }
+}
+
+impl<P: Pe, W: Write> Sink<P> for JsonLines<W>
+where
+    P::Token: Serialize,
+    P::State: Serialize,
+{
+    fn record(&mut self, event: Event<P>) -> io::Result<()> {
+        let Event { tick, row, column, inputs, outputs, before, after } = event;
+        // The names hold nothing to escape, so that they are written as they are.
+        self.field(b"{\"tick\":", &tick)?;
+        self.field(b",\"row\":", &row)?;
+        self.field(b",\"column\":", &column)?;
+        let west = self.field(b",\"west\":", &inputs.west)?;
+        let north = self.field(b",\"north\":", &inputs.north)?;
+        self.field_like(b",\"east\":", &outputs.east, (&inputs.west, west))?;
+        self.field_like(b",\"south\":", &outputs.south, (&inputs.north, north))?;
+        if let Some(kind) = outputs.raised {
+            self.field(b",\"raised\":", &kind.name())?;
+        } else {
+            self.lines.extend_from_slice(b",\"raised\":null");
+        }
+        let at = self.field(b",\"before\":", &before)?;
+        self.field_like(b",\"after\":", &after, (&before, at))?;
+        self.lines.extend_from_slice(b"}\n");
+        if self.lines.len() >= BLOCK {
+            self.to.write_all(&self.lines)?;
+            self.lines.clear();
+        }
+        Ok(())
+    }
+}
