@@ -1,9 +1,10 @@
 //! Section 5 of the contract: the software array as a library (R29–R35), with the worked example as literals.
 
 use systole::software::array::Builder;
+use systole::software::tile::PerPe;
 use systole::software::trace::{Event, JsonLines, Off};
 use systole::software::{
-    Array, Direction, Mac, Machine, Pe, Side, SoftwareError, Token, TokenPe, TokenState,
+    Array, Direction, Inputs, Mac, Machine, Outputs, Pe, Side, SoftwareError, Token, TokenPe, TokenState,
 };
 use systole_hdl::wire::ErrorKind;
 
@@ -182,6 +183,40 @@ fn r34_skewed_streams_make_the_product() {
         assert_eq!(tokens.states().iter().map(|state| state.acc).collect::<Vec<_>>(), after);
     }
     assert!(tokens.states().iter().all(|state| TOKEN_PE.done(state) && state.error.is_none()));
+}
+
+/// A PE of a user: it adds where others multiply and takes the larger where others add. Its identity is that nothing has
+/// been taken yet.
+#[derive(Clone)]
+struct MaxPlus;
+
+impl Pe for MaxPlus {
+    type Token = i64;
+    type State = Option<i64>;
+    type Tile = PerPe<Self>;
+
+    fn initial(&self) -> Option<i64> {
+        None
+    }
+
+    fn step(&self, largest: &mut Option<i64>, inputs: &Inputs<i64>) -> Outputs<i64> {
+        if let (Some(a), Some(b)) = (inputs.west, inputs.north) {
+            *largest = (*largest).max(Some(a + b));
+        }
+        Outputs { east: inputs.west, south: inputs.north, raised: None }
+    }
+}
+
+#[test]
+fn r35_any_pe_fills_an_array() {
+    // Largest over k of A(i,k) + B(k,j), of A = [[1,2],[3,4]] and B = [[5,6],[7,8]]; of negative sums too.
+    let mut machine = machine(MaxPlus, |lane| lane, plain);
+    machine.run(4, &mut Off).expect("a run");
+    assert_eq!(machine.states(), [Some(9), Some(10), Some(11), Some(12)]);
+    let array = connected(MaxPlus).input(Side::West, [(0, [Some(-9), Some(-7)])]);
+    let mut machine = array.input(Side::North, [(0, [Some(-1), Some(-4)])]).build().expect("an array");
+    machine.run(4, &mut Off).expect("a run");
+    assert_eq!(machine.states(), [Some(-10), None, None, None]);
 }
 
 #[test]

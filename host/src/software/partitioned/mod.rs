@@ -13,7 +13,7 @@ pub use options::{Dispatch, Options};
 use super::array::{Direction, Side};
 use super::boundary::Boundary;
 use super::tile::{Connected, Tile};
-use super::trace::{Event, Sink};
+use super::trace::Sink;
 use super::{Outputs, Pe, Signals, SoftwareError};
 use dispatch::Workers;
 use share::{Order, Placed, Share};
@@ -285,18 +285,11 @@ impl<P: Pe> Partitioned<P> {
         let mut tiles: Vec<&mut Placed<P>> = shares.iter_mut().flat_map(|share| &mut share.tiles).collect();
         for band in tiles.chunks_mut(self.into_columns.len()) {
             let height = band[0].size[0];
-            let mut events: Vec<_> = band
-                .iter_mut()
-                .map(|placed| {
-                    let width = placed.size[1];
-                    (width, placed.events.drain(..))
-                })
-                .collect();
+            let mut events: Vec<_> =
+                band.iter_mut().map(|placed| (placed.size[1], placed.events.drain(..))).collect();
             for _ in 0..height {
                 for (width, events) in &mut events {
-                    let row: std::iter::Take<_> = events.by_ref().take(*width);
-                    for event in row {
-                        let event: Event<P> = event;
+                    for event in events.by_ref().take(*width) {
                         sink.record(event).map_err(|source| SoftwareError::Trace { tick, source })?;
                     }
                 }

@@ -86,25 +86,21 @@ impl<P: Pe> Placed<P> {
         if !order.trace {
             return self.tile.step(pe);
         }
-        self.events.clear();
-        for (row, column) in self.coordinates() {
-            let before = self.tile.state(row, column);
-            self.events.push(Event {
-                tick: order.tick,
-                row: self.row + row,
-                column: self.column + column,
-                inputs: self.tile.inputs(row, column),
-                // Known after the step only, like the state.
-                outputs: crate::software::Outputs { east: None, south: None, raised: None },
-                after: before.clone(),
-                before,
-            });
-        }
+        let seen = self
+            .coordinates()
+            .map(|(row, column)| (self.tile.inputs(row, column), self.tile.state(row, column)));
+        let seen: Vec<_> = seen.collect();
         self.tile.step(pe);
-        let coordinates = self.coordinates();
-        for (event, (row, column)) in self.events.iter_mut().zip(coordinates) {
-            event.outputs = self.tile.outputs(row, column);
-            event.after = self.tile.state(row, column);
-        }
+        let (tile, tick) = (&self.tile, order.tick);
+        let events = self.coordinates().zip(seen).map(|((row, column), (inputs, before))| Event {
+            tick,
+            row: self.row + row,
+            column: self.column + column,
+            inputs,
+            outputs: tile.outputs(row, column),
+            before,
+            after: tile.state(row, column),
+        });
+        self.events = events.collect();
     }
 }
