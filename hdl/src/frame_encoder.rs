@@ -2,6 +2,7 @@
 
 use crate::block;
 use crate::crc::Crc;
+use crate::frame_part::Part;
 use crate::parameters::Parameters;
 use crate::reply_table::ReplyTable;
 use crate::result_reader::ResultReader;
@@ -9,29 +10,6 @@ use crate::signal::{Param, Reg, Wire};
 use crate::types::{Width, Word};
 use crate::wire;
 use rust_hdl::prelude::*;
-
-/// Which part of a frame is sent.
-#[derive(LogicState, Clone, Copy, Debug, PartialEq)]
-pub enum Part {
-    /// Between frames.
-    Idle,
-    /// The END that starts a frame.
-    Open,
-    /// Opcode, seq, length, `expected`, `retired`.
-    Head,
-    /// The body of IDENT, NAK and STATUS_REPLY; the sums that end a RESULT.
-    Table,
-    /// Bytes from the executor.
-    Stream,
-    /// Jobs from the result buffer.
-    Jobs,
-    /// The CRC.
-    Crc,
-    /// The END that ends a frame.
-    Close,
-    /// The END that cuts a frame off.
-    Break,
-}
 
 block! {
     /// Sends a byte every other edge. Order: IDENT, which also cuts off a frame in flight; a reply that the executor
@@ -126,6 +104,10 @@ block! {
         left: Reg<Word>,
         index: Reg<Word>,
         spoiled: Reg<bool>,
+        /// The byte that `part` and `index` stand for, once `loaded`: a register between choosing a byte and what follows
+        /// from it.
+        byte: Reg<Word>,
+        loaded: Reg<bool>,
         raw: Wire<Local, Word>,
         there: Wire<Local, bool>,
         plain: Wire<Local, bool>,
@@ -210,6 +192,8 @@ impl FrameEncoder {
             left: Reg::new(bits(16)),
             index: Reg::new(bits(6)),
             spoiled: Reg::default(),
+            byte: Reg::new(bits(8)),
+            loaded: Reg::default(),
             raw: Wire::new(bits(8)),
             there: Wire::default(),
             plain: Wire::default(),
@@ -242,7 +226,7 @@ impl Logic for FrameEncoder {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, part, out, held, escaped, greet, ack_wanted, nak_wanted, nak_reason, code);
-        dff_setup!(self, clock, head_seq, told_expected, told_retired, left, index, spoiled);
+        dff_setup!(self, clock, head_seq, told_expected, told_retired, left, index, spoiled, byte, loaded);
         clock!(self, clock, crc, tables, results);
         self.tables.opcode.next = self.code.q.val();
         self.tables.index.next = self.index.q.val();
@@ -320,23 +304,33 @@ impl Logic for FrameEncoder {
             }
         }
 
+        // The CRC is settled when it is sent.
+        if self.there.val() & !self.loaded.q.val() & !((self.part.q.val() == Part::Crc) & self.crc.busy.val())
+        {
+            self.byte.d.next = self.raw.val();
+            self.loaded.d.next = true;
+        }
+
         // SLIP.
-        self.go.next = self.there.val() & !self.crc.busy.val() & (!self.held.q.val() | self.tx_ready.val());
+        self.go.next =
+            self.loaded.q.val() & !self.crc.busy.val() & (!self.held.q.val() | self.tx_ready.val());
         self.advance.next = self.go.val();
         if self.tx_ready.val() {
             self.held.d.next = false;
         }
         if self.go.val() {
             self.held.d.next = true;
-            self.out.d.next = self.raw.val();
+            self.out.d.next = self.byte.q.val();
             self.escaped.d.next = false;
             if !self.plain.val() {
                 if self.escaped.q.val() {
                     self.out.d.next = self.esc_esc.val();
-                    if self.raw.val() == self.end_byte.val() {
+                    if self.byte.q.val() == self.end_byte.val() {
                         self.out.d.next = self.esc_end.val();
                     }
-                } else if (self.raw.val() == self.end_byte.val()) | (self.raw.val() == self.esc_byte.val()) {
+                } else if (self.byte.q.val() == self.end_byte.val())
+                    | (self.byte.q.val() == self.esc_byte.val())
+                {
                     self.out.d.next = self.esc_byte.val();
                     self.escaped.d.next = true;
                     self.advance.next = false;
@@ -345,13 +339,14 @@ impl Logic for FrameEncoder {
         }
         self.crc.clear.next = self.part.q.val() == Part::Open;
         self.crc.enable.next = self.advance.val() & (self.body.val() | (self.part.q.val() == Part::Head));
-        self.crc.data.next = self.raw.val();
+        self.crc.data.next = self.byte.q.val();
 
         // What comes after it.
         self.opened.next = false;
         self.begins.next = false;
         if self.advance.val() {
             self.index.d.next = self.index.q.val() + 1;
+            self.loaded.d.next = false;
         }
         match self.part.q.val() {
             Part::Idle => {
@@ -465,6 +460,7 @@ impl Logic for FrameEncoder {
             self.ack_wanted.d.next = false;
             self.nak_wanted.d.next = false;
             self.escaped.d.next = false;
+            self.loaded.d.next = false;
             self.part.d.next = Part::Break;
             if self.part.q.val() == Part::Idle {
                 self.part.d.next = Part::Idle;
@@ -476,6 +472,7 @@ impl Logic for FrameEncoder {
             self.nak_wanted.d.next = false;
             self.escaped.d.next = false;
             self.held.d.next = false;
+            self.loaded.d.next = false;
             self.part.d.next = Part::Idle;
         }
         self.stream_take.next = self.advance.val() & (self.part.q.val() == Part::Stream);

@@ -12,6 +12,7 @@ pub mod executor;
 pub mod feeder;
 pub mod frame_decoder;
 pub mod frame_encoder;
+pub mod frame_part;
 pub mod frame_rules;
 pub mod grid;
 pub mod injector;

@@ -66,7 +66,7 @@ const BLOCKS: &[Rule<()>] = &[
 /// Under Verilator: the core is much, and a build takes seconds whatever its size.
 const CORE: &[Rule<()>] = &[
     rule("core", |()| hold_in(Engine::Verilator, stimulus::core(&small(2)), 60_000)),
-    rule("core_of_other_widths", |()| hold_in(Engine::Verilator, stimulus::core(&wide()), 60_000)),
+    rule("core_of_other_widths", |()| hold_in(Engine::Verilator, stimulus::core(&wide()), 150_000)),
 ];
 
 const fn rule(name: &'static str, check: fn(&())) -> Rule<()> {

@@ -6,7 +6,7 @@ use systole_hdl::codec::{Content, Reply};
 use systole_hdl::command_reader::Reading;
 use systole_hdl::executor::Task;
 use systole_hdl::frame_decoder::{Place, Step};
-use systole_hdl::frame_encoder::Part;
+use systole_hdl::frame_part::Part;
 use systole_hdl::wire::Nak;
 
 /// The states after an edge.
