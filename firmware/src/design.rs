@@ -4,6 +4,12 @@ use sha2::{Digest, Sha256};
 use systole_hdl::parameters::{ParameterError, Parameters, STAGES};
 use systole_hdl::wire::{Identity, Origin, PROTOCOL};
 
+/// The design hash of a text: the first eight bytes, big-endian, of its SHA-256.
+pub fn hash_of(text: &str) -> u64 {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte))
+}
+
 /// A checked set of parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Design {
@@ -36,12 +42,11 @@ impl Design {
         )
     }
 
-    /// The first eight bytes, big-endian, of the SHA-256 of [`Design::canonical_text`].
+    /// The [`hash_of`] the [`Design::canonical_text`].
     ///
     /// Neither a time nor a path is in it: equal designs have equal hashes everywhere.
     pub fn hash(&self) -> u64 {
-        let digest = Sha256::digest(self.canonical_text().as_bytes());
-        digest.iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte))
+        hash_of(&self.canonical_text())
     }
 
     /// What the gateware of this design answers to HELLO.

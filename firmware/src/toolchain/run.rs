@@ -10,6 +10,11 @@ use std::process::{Command, Stdio};
 const TAIL: usize = 15;
 
 impl Found {
+    /// The arguments with which yosys runs a script: a program takes an option, [`PYOSYS`](super::PYOSYS) the name alone.
+    pub fn script_arguments<'a>(&self, script: &'a str) -> Vec<&'a str> {
+        if self.leading.is_empty() { vec!["-s", script] } else { vec![script] }
+    }
+
     /// Runs the tool in `folder`, its output in the file `log` there. File names among the arguments must be relative to
     /// `folder`: programs compiled to WebAssembly see little else of the file system.
     ///

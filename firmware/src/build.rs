@@ -1,0 +1,375 @@
+//! From a design and a board to a bitstream: Verilog, synthesis, place and route, packing.
+//!
+//! Everything that a tool reads is written into a folder of its own, by relative names, so that equal inputs give equal bytes
+//! wherever they are built.
+
+mod constraints;
+mod error;
+mod placement;
+mod synthesis;
+
+use crate::cache::{Cache, Files, Key, sha256};
+use crate::design::{Design, hash_of};
+use crate::report::{Report, Resource, Timed, resources};
+use crate::toolchain::{Found, Tool, Toolchain};
+use crate::top::Top;
+use placement::{Backend, Placed, image_file};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use synthesis::{DESIGN, NETLIST, NETLIST_VERILOG, Recipe, SCRIPT, TOP};
+use systole_boards::{Board, device::Family};
+use systole_hdl::{sim, verilog};
+
+pub use error::{BuildError, Shortfall};
+
+/// Seeds tried when none is asked for, until one meets the clock.
+const SEEDS: u32 = 3;
+
+/// Which seeds the placer is started with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeds {
+    /// 1, 2, … until one meets the clock, at most three.
+    UntilMet,
+    /// This one.
+    One(u32),
+    /// 1, 2, … this many, and the fastest of them is taken; of equal ones the first.
+    BestOf(u32),
+}
+
+impl Seeds {
+    fn all(self) -> std::ops::RangeInclusive<u32> {
+        match self {
+            Self::UntilMet => 1..=SEEDS,
+            Self::One(seed) => seed..=seed,
+            Self::BestOf(count) => 1..=count,
+        }
+    }
+}
+
+/// What to build.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// For which board.
+    pub board: &'a Board,
+    /// Which design.
+    pub design: &'a Design,
+    /// With which seeds.
+    pub seeds: Seeds,
+    /// Whether an image that misses its clock is one.
+    pub allow_timing_failure: bool,
+}
+
+/// A finished image.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image {
+    /// Its figures.
+    pub report: Report,
+    /// What is written to the board.
+    pub bitstream: Vec<u8>,
+    /// The netlist of the device's cells, for simulation.
+    pub netlist: String,
+    /// Whether it was taken from the cache.
+    pub from_cache: bool,
+}
+
+/// Told what a build is doing.
+pub type Progress<'a> = &'a mut dyn FnMut(&str);
+
+/// Tools of a build.
+struct Tools {
+    yosys: Found,
+    nextpnr: Found,
+    packer: Found,
+    /// Only looked for where it has something to say.
+    icetime: Option<Found>,
+}
+
+impl Tools {
+    fn find(toolchain: &Toolchain, family: Family) -> Result<Self, BuildError> {
+        let (nextpnr, packer) = placement::tools(family);
+        Ok(Self {
+            yosys: toolchain.find(Tool::Yosys)?,
+            nextpnr: toolchain.find(nextpnr)?,
+            packer: toolchain.find(packer)?,
+            icetime: (family == Family::Ice40).then(|| toolchain.find(Tool::Icetime).ok()).flatten(),
+        })
+    }
+
+    /// What has a say in an image's bytes.
+    fn identity(&self) -> Vec<String> {
+        [&self.yosys, &self.nextpnr, &self.packer].map(Found::identity).into()
+    }
+}
+
+/// The image's Verilog, top module `systole`. Its design hash covers the design, the board and `tools`.
+///
+/// # Errors
+/// The board's PLL cannot make the design's clock.
+pub fn verilog(board: &Board, design: &Design, tools: &[String]) -> Result<(String, u64), BuildError> {
+    let recipe = Recipe::new(&board.fpga, design.parameters());
+    let fpga = &board.fpga;
+    let text = format!(
+        "{}board={}\ndevice={} {}\npins={}\nrecipe={}\ntools={}\n",
+        design.canonical_text(),
+        board.name,
+        fpga.device,
+        fpga.package,
+        sha256(constraints::text(board).as_bytes()),
+        sha256(recipe.text().as_bytes()),
+        tools.join(", "),
+    );
+    let hash = hash_of(&text);
+    let top = sim::power_up(Top::new(board, design, hash)?);
+    Ok((verilog::emit(&top, TOP)?, hash))
+}
+
+/// Identities of the tools that an image of this board is made with.
+///
+/// # Errors
+/// One is missing.
+pub fn tools(board: &Board, toolchain: &Toolchain) -> Result<Vec<String>, BuildError> {
+    Ok(Tools::find(toolchain, board.fpga.family)?.identity())
+}
+
+/// Builds an image, or takes it from the cache.
+///
+/// # Errors
+/// A tool is missing or fails, the image does not fit or misses its clock, a folder cannot be used. After a failure the folder
+/// with the logs is left, and the error names it.
+pub fn build(
+    request: &Request,
+    toolchain: &Toolchain,
+    cache: Option<&Cache>,
+    progress: Progress,
+) -> Result<Image, BuildError> {
+    let tools = Tools::find(toolchain, request.board.fpga.family)?;
+    progress("writing Verilog");
+    let started = Instant::now();
+    let (verilog, hash) = verilog(request.board, request.design, &tools.identity())?;
+    let folder = tempfile::Builder::new()
+        .prefix("systole-build-")
+        .tempdir()
+        .map_err(|source| BuildError::Io { path: std::env::temp_dir(), source })?;
+    let mut build =
+        Build { request, tools, verilog, hash, folder: folder.path().into(), seconds: Vec::new() };
+    build.took("verilog", started);
+    let key = build.key();
+    if let Some(image) = cache.map(|cache| cache.read(&key)).transpose()?.flatten().and_then(unpack) {
+        return build.judge(image);
+    }
+    let image = match build.run(progress) {
+        Ok(image) => image,
+        Err(error) => {
+            if matches!(error, BuildError::Fit(_)) {
+                progress("looking for the largest that fits");
+                return Err(build.with_largest(error));
+            }
+            // The logs are in it, and the error names them.
+            let _kept = folder.keep();
+            return Err(error);
+        }
+    };
+    if let Some(cache) = cache {
+        cache.write(&key, &pack(&image)?)?;
+    }
+    build.judge(image)
+}
+
+struct Build<'a> {
+    request: &'a Request<'a>,
+    tools: Tools,
+    verilog: String,
+    hash: u64,
+    folder: PathBuf,
+    seconds: Vec<Timed>,
+}
+
+impl Build<'_> {
+    fn took(&mut self, stage: &str, started: Instant) {
+        let seconds = (started.elapsed().as_secs_f64() * 10.0).round() / 10.0;
+        self.seconds.push(Timed { stage: stage.to_owned(), seconds });
+    }
+
+    fn backend(&self) -> Backend<'_> {
+        Backend { nextpnr: &self.tools.nextpnr, packer: &self.tools.packer, fpga: &self.request.board.fpga }
+    }
+
+    /// All that shapes the image. The verdict on its clock does not.
+    fn key(&self) -> Key {
+        let Request { board, design, seeds, .. } = self.request;
+        let recipe = Recipe::new(&board.fpga, design.parameters());
+        Key::of(&[
+            ("verilog", &self.verilog),
+            ("recipe", &recipe.text()),
+            ("pins", &constraints::text(board)),
+            ("device", &format!("{:?}", board.fpga)),
+            ("clock", &design.parameters().clock_hz.to_string()),
+            ("seeds", &format!("{seeds:?}")),
+            ("tools", &self.tools.identity().join("\n")),
+        ])
+    }
+
+    fn run(&mut self, progress: Progress) -> Result<Image, BuildError> {
+        let Request { board, design, seeds, .. } = *self.request;
+        let clock_hz = design.parameters().clock_hz;
+        progress("synthesis");
+        let started = Instant::now();
+        self.synthesise(design, &self.verilog)?;
+        self.took("synthesis", started);
+
+        let started = Instant::now();
+        self.check_fit(design)?;
+        let mut tried = Vec::new();
+        let mut best: Option<Placed> = None;
+        for seed in seeds.all() {
+            progress(&format!("place and route, seed {seed}"));
+            let placed = self.backend().place(&self.folder, clock_hz, seed)?;
+            tried.push(seed);
+            if best.as_ref().is_none_or(|best| placed.fmax_hz > best.fmax_hz) {
+                best = Some(placed);
+            }
+            if seeds == Seeds::UntilMet
+                && best.as_ref().is_some_and(|best| best.fmax_hz >= u64::from(clock_hz))
+            {
+                break;
+            }
+        }
+        self.took("place and route", started);
+        // There is at least one seed, or nothing was asked for.
+        let best = best.ok_or(BuildError::NoSeed)?;
+        progress("packing");
+        self.backend().pack(&self.folder, best.seed)?;
+        let image = image_file(board.fpga.family);
+        let icetime_hz = self.icetime(&best)?;
+        let path = self.folder.join(image);
+        let bitstream = fs::read(&path).map_err(|source| BuildError::Io { path, source })?;
+        let parameters = design.parameters();
+        let report = Report {
+            board: board.name.clone(),
+            device: format!("{} {}", board.fpga.device, board.fpga.package),
+            n: parameters.n,
+            clock_hz,
+            fmax_hz: best.fmax_hz,
+            timing_met: best.fmax_hz.min(icetime_hz.unwrap_or(u64::MAX)) >= u64::from(clock_hz),
+            icetime_hz,
+            baud: parameters.baud,
+            seed: best.seed,
+            seeds_tried: tried,
+            gmacs: f64::from(parameters.n * parameters.n) * f64::from(clock_hz) / 1e9,
+            resources: self.resources(&best.utilisation)?,
+            design_hash: format!("{:016x}", self.hash),
+            image_sha256: sha256(&bitstream),
+            image: image.to_owned(),
+            tools: self.tools.identity(),
+            seconds: self.seconds.clone(),
+        };
+        let netlist = read(&self.folder.join(NETLIST_VERILOG))?;
+        Ok(Image { report, bitstream, netlist, from_cache: false })
+    }
+
+    /// What icetime makes of the image that was packed, where it is installed.
+    fn icetime(&self, best: &Placed) -> Result<Option<u64>, BuildError> {
+        let Some(icetime) = &self.tools.icetime else { return Ok(None) };
+        const LOG: &str = "icetime.log";
+        let arguments = placement::icetime_arguments(&self.request.board.fpga, best.seed);
+        icetime.run(&self.folder, arguments, LOG)?;
+        let log = self.folder.join(LOG);
+        let hz = placement::icetime_clock(&read(&log)?);
+        hz.map(Some).ok_or(BuildError::Report { tool: "icetime", path: log })
+    }
+
+    /// Synthesises a description of a design in the folder.
+    fn synthesise(&self, design: &Design, verilog: &str) -> Result<(), BuildError> {
+        let board = self.request.board;
+        let recipe = Recipe::new(&board.fpga, design.parameters());
+        let pins = constraints::text(board);
+        let fixed = [
+            (DESIGN, verilog),
+            (SCRIPT, &recipe.script),
+            (constraints::file(board.fpga.family), pins.as_str()),
+        ];
+        let others = recipe.files.iter().map(|(name, text)| (*name, text.as_str()));
+        for (name, text) in fixed.into_iter().chain(others) {
+            let path = self.folder.join(name);
+            fs::write(&path, text).map_err(|source| BuildError::Io { path, source })?;
+        }
+        Ok(self.tools.yosys.run(&self.folder, self.tools.yosys.script_arguments(SCRIPT), "synthesis.log")?)
+    }
+
+    fn resources(&self, utilisation: &placement::Utilisation) -> Result<Vec<Resource>, BuildError> {
+        let mut cells = BTreeMap::new();
+        for line in read(&self.folder.join(NETLIST))?.lines() {
+            if let Some(cell) = line.trim().strip_prefix("\"type\": \"") {
+                *cells.entry(cell.trim_end_matches(['"', ',']).to_owned()).or_default() += 1;
+            }
+        }
+        Ok(resources(self.request.board.fpga.family, &cells, utilisation))
+    }
+
+    fn check_fit(&self, design: &Design) -> Result<(), BuildError> {
+        let resources = self.resources(&self.backend().utilisation(&self.folder)?)?;
+        if resources.iter().any(Resource::is_short) {
+            let board = self.request.board.name.clone();
+            let n = design.parameters().n;
+            return Err(BuildError::Fit(Box::new(Shortfall { board, n, resources, largest: None })));
+        }
+        Ok(())
+    }
+
+    /// Adds to the error of a design that does not fit the largest grid that does, all else being equal.
+    fn with_largest(&self, error: BuildError) -> BuildError {
+        let BuildError::Fit(mut shortfall) = error else { return error };
+        for n in (1..shortfall.estimate()).rev() {
+            let mut parameters = self.request.design.parameters().clone();
+            parameters.n = n;
+            let Ok(smaller) = Design::new(parameters) else { continue };
+            let fits = verilog(self.request.board, &smaller, &[])
+                .and_then(|(text, _)| self.synthesise(&smaller, &text))
+                .and_then(|()| self.check_fit(&smaller));
+            match fits {
+                Ok(()) => {
+                    shortfall.largest = Some(n);
+                    break;
+                }
+                Err(BuildError::Fit(_)) => {}
+                Err(error) => return error,
+            }
+        }
+        BuildError::Fit(shortfall)
+    }
+
+    /// Refuses an image that misses its clock, unless that is allowed.
+    fn judge(&self, image: Image) -> Result<Image, BuildError> {
+        if image.report.timing_met || self.request.allow_timing_failure {
+            return Ok(image);
+        }
+        Err(BuildError::Timing(Box::new(image.report)))
+    }
+}
+
+const REPORT_FILE: &str = "report.json";
+const IMAGE_FILE: &str = "image";
+
+fn pack(image: &Image) -> Result<Files, BuildError> {
+    let report = serde_json::to_vec(&image.report).map_err(|error| BuildError::Json(error.to_string()))?;
+    Ok([
+        (REPORT_FILE.to_owned(), report),
+        (IMAGE_FILE.to_owned(), image.bitstream.clone()),
+        (NETLIST_VERILOG.to_owned(), image.netlist.clone().into_bytes()),
+    ]
+    .into())
+}
+
+/// `None` where an entry is of another version of this program: it is built anew.
+fn unpack(mut files: Files) -> Option<Image> {
+    let report = serde_json::from_slice(&files.remove(REPORT_FILE)?).ok()?;
+    let bitstream = files.remove(IMAGE_FILE)?;
+    let netlist = String::from_utf8(files.remove(NETLIST_VERILOG)?).ok()?;
+    Some(Image { report, bitstream, netlist, from_cache: true })
+}
+
+fn read(path: &Path) -> Result<String, BuildError> {
+    fs::read_to_string(path).map_err(|source| BuildError::Io { path: path.into(), source })
+}

@@ -1,0 +1,112 @@
+//! Why there is no image.
+
+use crate::cache::CacheError;
+use crate::report::{Report, Resource, mhz, table};
+use crate::toolchain::ToolchainError;
+use crate::top::PllError;
+use std::path::PathBuf;
+use systole_hdl::verilog::VerilogError;
+use thiserror::Error;
+
+/// Why there is no image.
+#[derive(Debug, Error)]
+pub enum BuildError {
+    /// The board's PLL cannot make the clock.
+    #[error(transparent)]
+    Pll(#[from] PllError),
+    /// The description is wrong.
+    #[error(transparent)]
+    Verilog(#[from] VerilogError),
+    /// A tool is missing or failed.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    /// The cache cannot be used.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The device is too small.
+    #[error("{0}")]
+    Fit(Box<Shortfall>),
+    /// The clock is missed.
+    #[error(
+        "{} misses its clock: {} asked, {} reached{} with seed {} of {:?}. Ask for a slower clock, a smaller N or more seeds \
+         (--seed-sweep), or take it as it is (--allow-timing-failure)",
+        .0.board, mhz(.0.clock_hz.into()), mhz(.0.fmax_hz),
+        .0.icetime_hz.map_or(String::new(), |hz| format!(" ({} by icetime)", mhz(hz))), .0.seed, .0.seeds_tried
+    )]
+    Timing(Box<Report>),
+    /// A pin without a port.
+    #[error("a pin of the board has no port in the image: {line}")]
+    Constraint {
+        /// What nextpnr says.
+        line: String,
+    },
+    /// A tool did not say how fast the image is.
+    #[error("{tool} did not write a clock into {}", path.display())]
+    Report {
+        /// The tool.
+        tool: &'static str,
+        /// Its report.
+        path: PathBuf,
+    },
+    /// No seed was asked for.
+    #[error("a sweep of no seeds gives no image: ask for at least one")]
+    NoSeed,
+    /// A report could not be put into JSON.
+    #[error("cannot write the report: {0}")]
+    Json(String),
+    /// A file or folder could not be used.
+    #[error("cannot use {}: {source}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl BuildError {
+    /// Whether something has to be installed.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Toolchain(error) if error.is_missing())
+    }
+
+    /// Whether what was asked for is at fault: the arguments, or a file or folder.
+    pub fn is_input(&self) -> bool {
+        matches!(self, Self::Pll(_) | Self::NoSeed | Self::Cache(_) | Self::Io { .. })
+    }
+}
+
+/// A design that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortfall {
+    /// The board.
+    pub board: String,
+    /// Grid side asked for.
+    pub n: u32,
+    /// Needed and available.
+    pub resources: Vec<Resource>,
+    /// Largest grid side that fits, all else being equal; `None` if none does.
+    pub largest: Option<u32>,
+}
+
+impl Shortfall {
+    /// Grid sides from here on need not be tried: every resource grows with N at least, and most of what is short with N².
+    pub(super) fn estimate(&self) -> u32 {
+        // What is short scales at most as N²; N falls at least to the square root of what there is.
+        let scale =
+            self.resources.iter().filter(|r| r.is_short()).map(|r| r.available as f64 / r.needed as f64);
+        let scale = scale.fold(1.0, f64::min).sqrt();
+        // One more than the rounded-up estimate: what does not grow with N makes it too low.
+        ((f64::from(self.n) * scale).ceil() as u32 + 1).min(self.n)
+    }
+}
+
+impl std::fmt::Display for Shortfall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "N = {} does not fit {}:\n{}", self.n, self.board, table(&self.resources))?;
+        match self.largest {
+            Some(n) => write!(f, "the largest that does is N = {n}"),
+            None => write!(f, "no smaller N fits with these parameters"),
+        }
+    }
+}
