@@ -76,6 +76,19 @@ fn explain(error: &anyhow::Error) -> String {
     text
 }
 
+/// What failed and why, each cause once: most library errors tell theirs where it belongs in the sentence.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| {
+        if text.is_empty() {
+            cause
+        } else if text.contains(&cause) {
+            text
+        } else {
+            format!("{text}: {cause}")
+        }
+    })
+}
+
 fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
     match command {
         Command::Run(arguments) => run::main(&arguments, cancel),
@@ -92,5 +105,20 @@ fn watch_for_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     match ctrlc::set_handler(move || seen.store(true, Ordering::Relaxed)) {
         Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(cancel),
         Err(error) => Err(anyhow::Error::new(error).context("Ctrl-C cannot be watched for")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+    use systole_hdl::parameters::Parameters;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let bad = Parameters { n: 40, ..Parameters::default() }.check().expect_err("out of range");
+        let error = Err::<(), _>(Error::from(bad)).context("while reading the arguments").expect_err("bad");
+        let text = "while reading the arguments: n is 40, but must be 1..=32";
+        assert_eq!(message(&error), text);
     }
 }
