@@ -4,12 +4,15 @@
 
 mod arguments;
 pub mod bench;
+pub mod boards;
+pub mod build;
 pub mod info;
 mod output;
 mod progress;
 pub mod report;
 pub mod run;
 pub mod selftest;
+pub mod toolchain;
 
 pub use arguments::{DesignArgs, Format, LinkArgs, Size};
 
@@ -29,7 +32,8 @@ struct Cli {
 
 /// Shown below the help text.
 const EXIT_CODES: &str = "Exit codes: 0 all equal · 1 results differ or a fault went undetected · 2 arguments or \
-                          files · 3 board or link · 130 interrupted";
+                          files · 3 board or link · 4 a tool failed, no fit, no timing · 5 something is \
+                          missing on this machine · 130 interrupted";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -41,6 +45,12 @@ enum Command {
     Info(info::InfoArgs),
     /// Inject every fault and show that each is detected.
     Selftest(selftest::SelftestArgs),
+    /// Make an image for a board.
+    Build(build::BuildArgs),
+    /// List the boards, their default designs and what each was verified to.
+    Boards(boards::BoardsArgs),
+    /// Show the programs that make images, or install them.
+    Toolchain(toolchain::ToolchainArgs),
 }
 
 /// Runs the program with these arguments; gives its exit code.
@@ -95,6 +105,9 @@ fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
         Command::Bench(arguments) => bench::main(&arguments, cancel),
         Command::Info(arguments) => info::main(&arguments, cancel),
         Command::Selftest(arguments) => selftest::main(&arguments, cancel),
+        Command::Build(arguments) => build::main(&arguments, cancel),
+        Command::Boards(arguments) => boards::main(&arguments),
+        Command::Toolchain(arguments) => toolchain::main(&arguments),
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::matrix::MatrixError;
 use crate::session::SessionError;
 use crate::software::SoftwareError;
+use systole_boards::FindError;
+use systole_firmware::build::BuildError;
 use systole_hdl::parameters::ParameterError;
 use thiserror::Error;
 
@@ -16,6 +18,10 @@ pub mod exit {
     pub const INPUT: u8 = 2;
     /// Board or link.
     pub const LINK: u8 = 3;
+    /// A tool ran and failed, an image does not fit or misses its clock.
+    pub const TOOL: u8 = 4;
+    /// Something is missing on this machine.
+    pub const MISSING: u8 = 5;
     /// Ctrl-C.
     pub const INTERRUPTED: u8 = 130;
 }
@@ -62,6 +68,12 @@ pub enum Error {
     /// The software backend refused a job.
     #[error("the software backend refused a job: {0}")]
     Software(#[from] SoftwareError),
+    /// No such board, or a board file with something wrong.
+    #[error(transparent)]
+    Board(#[from] FindError),
+    /// There is no image.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// The report could not be written.
     #[error("cannot write the report: {0}")]
     Report(std::io::Error),
@@ -72,6 +84,9 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Session(SessionError::Interrupted) => exit::INTERRUPTED,
+            Self::Build(error) if error.is_missing() => exit::MISSING,
+            Self::Build(error) if error.is_input() => exit::INPUT,
+            Self::Build(_) => exit::TOOL,
             Self::Session(_) | Self::Software(_) => exit::LINK,
             _ => exit::INPUT,
         }

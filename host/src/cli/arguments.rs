@@ -55,7 +55,14 @@ impl DesignArgs {
     /// # Errors
     /// The first parameter out of range.
     pub fn design(&self) -> Result<Design, Error> {
-        let d = Parameters::default();
+        self.over(&Parameters::default())
+    }
+
+    /// The design that these arguments and the parameters of another describe.
+    ///
+    /// # Errors
+    /// The first parameter out of range.
+    pub fn over(&self, d: &Parameters) -> Result<Design, Error> {
         Ok(Design::new(Parameters {
             n: self.n.unwrap_or(d.n),
             w: self.w.unwrap_or(d.w),
@@ -67,7 +74,7 @@ impl DesignArgs {
             fifo: self.fifo.unwrap_or(d.fifo),
             clock_hz: self.clock.unwrap_or(d.clock_hz),
             baud: self.baud.unwrap_or(d.baud),
-            injection: !self.no_injection,
+            injection: d.injection && !self.no_injection,
         })?)
     }
 }

@@ -1,0 +1,189 @@
+//! `systole build`: an image for a board.
+
+use super::output::{print, print_json};
+use super::report::{DesignReport, FORMAT_VERSION};
+use super::{DesignArgs, Format};
+use crate::error::{Error, exit};
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use systole_boards::{Board, find};
+use systole_firmware::build::{self, Request, Seeds};
+use systole_firmware::cache::Cache;
+use systole_firmware::design::Design;
+use systole_firmware::report::Report;
+use systole_firmware::toolchain::Toolchain;
+
+/// Arguments of `systole build`.
+#[derive(Debug, Args)]
+pub struct BuildArgs {
+    /// For which board: see `systole boards`
+    #[arg(long)]
+    board: String,
+    /// Start the placer with this seed only [default: 1, 2, 3 until one meets the clock]
+    #[arg(long, conflicts_with = "seed_sweep")]
+    seed: Option<u32>,
+    /// Start it with this many seeds, and take the fastest image
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    seed_sweep: Option<u32>,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Emit::Bitstream)]
+    emit: Emit,
+    /// Where to write it [default: BOARD-nN, with the ending of its kind]
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Take an image that misses its clock
+    #[arg(long)]
+    allow_timing_failure: bool,
+    /// Build, even if the image is in the cache, and do not put it there
+    #[arg(long)]
+    no_cache: bool,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Where not given: the board's default
+    #[command(flatten)]
+    design: DesignArgs,
+}
+
+/// What `build` can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Emit {
+    /// The description; no tool is needed
+    Verilog,
+    /// The netlist of the device's cells, as Verilog
+    Netlist,
+    /// What is written to the board
+    Bitstream,
+}
+
+/// What `build` reports.
+#[derive(Debug, Serialize)]
+struct BuildReport {
+    format_version: u32,
+    command: &'static str,
+    board: String,
+    emit: &'static str,
+    out: String,
+    from_cache: bool,
+    design_hash: String,
+    design: DesignReport,
+    /// Figures of the image; `null` where only Verilog is asked for.
+    image: Option<Report>,
+}
+
+/// Runs the subcommand; gives the exit code.
+///
+/// # Errors
+/// An unknown board, a parameter out of range, a tool that is missing or fails, an image that does not fit or misses its
+/// clock, an output that cannot be written.
+pub fn main(arguments: &BuildArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
+    let board = find(&arguments.board).map_err(Error::from)?;
+    let design = arguments.design.over(&board.parameters)?;
+    let toolchain = Toolchain::of_user().map_err(build::BuildError::from).map_err(Error::from)?;
+    let (bytes, report) = match arguments.emit {
+        Emit::Verilog => verilog(arguments, board, &design, &toolchain)?,
+        Emit::Netlist | Emit::Bitstream => match image(arguments, board, &design, &toolchain) {
+            // Ctrl-C goes to the tool as well, which then fails.
+            Err(_) if cancel.load(Ordering::Relaxed) => return Ok(exit::INTERRUPTED),
+            image => image?,
+        },
+    };
+    write_whole(Path::new(&report.out), &bytes)?;
+    match arguments.format {
+        Format::Json => print_json(&report)?,
+        Format::Text => print(&text(&report))?,
+    }
+    Ok(exit::OK)
+}
+
+fn out(arguments: &BuildArgs, board: &Board, design: &Design, ending: &str) -> String {
+    let default = || format!("{}-n{}.{ending}", board.name, design.parameters().n).into();
+    arguments.out.clone().unwrap_or_else(default).display().to_string()
+}
+
+fn verilog(
+    arguments: &BuildArgs,
+    board: &Board,
+    design: &Design,
+    toolchain: &Toolchain,
+) -> anyhow::Result<(Vec<u8>, BuildReport)> {
+    // The tools are in the design hash. Without them the text is all there, under another hash.
+    let tools = build::tools(board, toolchain).unwrap_or_default();
+    let (text, hash) = build::verilog(board, design, &tools).map_err(Error::from)?;
+    let report = BuildReport {
+        format_version: FORMAT_VERSION,
+        command: "build",
+        board: board.name.clone(),
+        emit: "verilog",
+        out: out(arguments, board, design, "v"),
+        from_cache: false,
+        design_hash: format!("{hash:016x}"),
+        design: design.into(),
+        image: None,
+    };
+    Ok((text.into_bytes(), report))
+}
+
+fn image(
+    arguments: &BuildArgs,
+    board: &Board,
+    design: &Design,
+    toolchain: &Toolchain,
+) -> anyhow::Result<(Vec<u8>, BuildReport)> {
+    let seeds = match (arguments.seed, arguments.seed_sweep) {
+        (Some(seed), _) => Seeds::One(seed),
+        (None, Some(count)) => Seeds::BestOf(count),
+        (None, None) => Seeds::UntilMet,
+    };
+    let cache = match arguments.no_cache {
+        true => None,
+        false => Some(Cache::of_user().map_err(build::BuildError::from).map_err(Error::from)?),
+    };
+    let request = Request { board, design, seeds, allow_timing_failure: arguments.allow_timing_failure };
+    let mut progress = |stage: &str| eprintln!("{stage} …");
+    let image = build::build(&request, toolchain, cache.as_ref(), &mut progress).map_err(Error::from)?;
+    let ending = image.report.image.rsplit('.').next().unwrap_or_default();
+    let (bytes, emit, ending) = match arguments.emit {
+        Emit::Netlist => (image.netlist.into_bytes(), "netlist", "netlist.v"),
+        _ => (image.bitstream, "bitstream", ending),
+    };
+    let report = BuildReport {
+        format_version: FORMAT_VERSION,
+        command: "build",
+        board: board.name.clone(),
+        emit,
+        out: out(arguments, board, design, ending),
+        from_cache: image.from_cache,
+        design_hash: image.report.design_hash.clone(),
+        design: design.into(),
+        image: Some(image.report),
+    };
+    Ok((bytes, report))
+}
+
+/// Writes a file beside its place and renames it: never a half-written one.
+fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let write = || -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(bytes)?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn text(report: &BuildReport) -> String {
+    let cached = if report.from_cache { ", from the cache" } else { "" };
+    match &report.image {
+        Some(image) => format!("{image}\nwritten         {}{cached}\n", report.out),
+        None => format!("design hash     {}\nwritten         {}\n", report.design_hash, report.out),
+    }
+}
