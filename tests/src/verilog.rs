@@ -1,12 +1,14 @@
 //! The Verilog level: any block's generated Verilog under a real simulator, driven edge by edge over a pipe.
 //!
 //! A [`Design`] is compiled once; each [`Run`] of it starts from power-up. [`differential`] holds a run against the
-//! rust-hdl simulation of the same block.
+//! rust-hdl simulation of the same block. A [`Library`] is for suites of millions of edges in which each depends on the
+//! one before.
 
 mod bench;
 mod design;
 pub mod differential;
 mod edit;
+mod library;
 mod ports;
 mod run;
 mod states;
@@ -15,6 +17,7 @@ mod watchdog;
 pub use bench::Tap;
 pub use design::{Design, Engine};
 pub use edit::Edit;
+pub use library::{Library, Model};
 pub use ports::{Port, Ports};
 pub use run::{Reading, Run};
 pub use states::Transitions;
@@ -87,6 +90,14 @@ pub enum BenchError {
         cycle: u64,
         /// The line.
         line: String,
+    },
+    /// A library that was compiled and cannot be used.
+    #[error("{design}: the compiled model cannot be loaded: {error}")]
+    Load {
+        /// Name of the design.
+        design: String,
+        /// What the system says.
+        error: libloading::Error,
     },
     /// A file or pipe that fails.
     #[error("{design}: {path}: {error}")]

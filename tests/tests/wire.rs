@@ -4,11 +4,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use systole_tests::level::{Level, Present, trials};
 use systole_tests::wire::core::RustHdl;
+use systole_tests::wire::verilog::Verilog;
 use systole_tests::wire::{WireLevel, reach, rules};
 
 fn main() -> ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
-    let levels: [(Level, Present<dyn WireLevel>); 1] = [(Level::RustHdl, Ok(Arc::new(RustHdl)))];
+    let verilog = Verilog::new().map(|level| Arc::new(level) as _).map_err(|error| error.to_string());
+    let levels: [(Level, Present<dyn WireLevel>); 2] =
+        [(Level::RustHdl, Ok(Arc::new(RustHdl))), (Level::Verilog, verilog)];
     let rules = rules::rules();
     let tests = levels.iter().flat_map(|(level, present)| trials(&rules, *level, present)).collect();
     let conclusion = libtest_mimic::run(&arguments, tests);

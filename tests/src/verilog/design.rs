@@ -14,10 +14,14 @@ use systole_hdl::verilog;
 use tempfile::TempDir;
 
 /// Name of a design's top module.
-const TOP: &str = "dut_top";
+pub(super) const TOP: &str = "dut_top";
 
 /// Longest time that a compilation may take.
-const COMPILE_LIMIT: Duration = Duration::from_secs(180);
+pub(super) const COMPILE_LIMIT: Duration = Duration::from_secs(180);
+
+/// How every design is compiled with Verilator. Width warnings are rust-hdl's style: unsized literals, and sums assigned
+/// to narrower wires.
+pub(super) const VERILATOR: [&str; 7] = ["-j", "2", "-O3", "-CFLAGS", "-O1", "-Wno-WIDTH", "-Wno-fatal"];
 
 /// A Verilog simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,15 +101,9 @@ impl Design {
         let mut command = Command::new(engine.tool());
         match engine {
             Engine::Icarus => command.args(["-g2012", "-s", "bench", "-o", "bench.vvp"]),
-            // Width warnings are rust-hdl's style: unsized literals, and sums assigned to narrower wires.
-            Engine::Verilator => command.args(["--binary", "-j", "2", "-O3", "-CFLAGS", "-O1"]).args([
-                "-Wno-WIDTH",
-                "-Wno-fatal",
-                "--top-module",
-                "bench",
-                "-o",
-                "bench",
-            ]),
+            Engine::Verilator => {
+                command.arg("--binary").args(VERILATOR).args(["--top-module", "bench", "-o", "bench"])
+            }
         };
         command.args(["dut.v", "bench.v"]);
         watchdog::finish(command, engine.tool(), name, folder.path(), COMPILE_LIMIT)?;

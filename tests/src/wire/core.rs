@@ -1,16 +1,13 @@
 //! The core in rust-hdl's simulation.
 
 use super::reach::{Seen, States};
-use super::{Edge, Fault, WireBench, WireLevel};
+use super::{Edge, Fault, RESET, WireBench, WireLevel, design_hash};
 use crate::cycles;
 use crate::level::Level;
 use systole_hdl::core::Core;
 use systole_hdl::parameters::Parameters;
 use systole_hdl::sim;
 use systole_hdl::wire::Origin;
-
-/// Edges that reset is held.
-const RESET: usize = 3;
 
 /// The level `rust-hdl`.
 pub struct RustHdl;
@@ -20,8 +17,8 @@ impl WireLevel for RustHdl {
         Level::RustHdl
     }
 
-    fn bench(&self, parameters: &Parameters, hash: u64) -> Box<dyn WireBench> {
-        let core = sim::power_up(Core::new(parameters, Origin::Simulated, hash));
+    fn bench(&self, parameters: &Parameters) -> Box<dyn WireBench> {
+        let core = sim::power_up(Core::new(parameters, Origin::Simulated, design_hash(parameters)));
         Box::new(CoreBench { core, seen: Seen::default(), cycles: 0 })
     }
 }

@@ -1,6 +1,6 @@
 //! A host for tests: says any bytes, hears every reply, and never waits without end.
 
-use super::{Fault, WireBench, WireLevel, reach};
+use super::{Fault, WireBench, WireLevel, design_hash, reach};
 use std::collections::VecDeque;
 use systole_hdl::codec::{Command, Content, Decoder, FrameError, Multiply, Reply, operands_to_bytes};
 use systole_hdl::parameters::Parameters;
@@ -11,9 +11,6 @@ const LIMIT: u64 = 20_000;
 
 /// Edges in a row for which a core says that it is idle before it is believed.
 const QUIET: u32 = 8;
-
-/// The design hash of every core under test.
-pub const HASH: u64 = 0x0123_4567_89AB_CDEF;
 
 /// A core with someone who talks to it.
 pub struct Driver {
@@ -41,9 +38,8 @@ pub struct Driver {
 impl Driver {
     /// A core after power-up.
     pub fn new(level: &dyn WireLevel, parameters: &Parameters) -> Self {
-        parameters.check().expect("parameters in range");
         Self {
-            bench: level.bench(parameters, HASH),
+            bench: level.bench(parameters),
             parameters: parameters.clone(),
             to_board: VecDeque::new(),
             decoder: Decoder::new(),
@@ -215,7 +211,8 @@ impl Driver {
         assert_eq!((last.seq, last.expected, last.retired), (seq, self.seq, seq));
         let Content::Ident { nonce: answered, identity } = &last.content else { panic!("{last:?}") };
         assert_eq!((*answered, &identity.parameters), (nonce, &self.parameters));
-        assert_eq!((identity.design_hash, identity.stages, identity.protocol), (HASH, 0, 1));
+        assert_eq!(identity.design_hash, design_hash(&self.parameters));
+        assert_eq!((identity.stages, identity.protocol), (0, 1));
     }
 
     /// Resets the core, bytes of the host on their way or not.

@@ -8,9 +8,14 @@ pub mod core;
 pub mod driver;
 pub mod reach;
 pub mod rules;
+pub mod verilog;
 
 use crate::level::Level;
+use systole_firmware::design::Design;
 use systole_hdl::parameters::Parameters;
+
+/// Edges that reset is held.
+const RESET: usize = 3;
 
 /// What a core does at one clock edge.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,6 +51,14 @@ pub trait WireBench {
 pub trait WireLevel: Send + Sync {
     /// Which one.
     fn level(&self) -> Level;
-    /// A core after power-up. IDENT says that it is simulated, and `hash`.
-    fn bench(&self, parameters: &Parameters, hash: u64) -> Box<dyn WireBench>;
+    /// A core after power-up. IDENT says that it is simulated, and has the [`design_hash`].
+    fn bench(&self, parameters: &Parameters) -> Box<dyn WireBench>;
+}
+
+/// The design hash of a core under test.
+///
+/// # Panics
+/// With parameters out of range: a mistake in the rule.
+pub fn design_hash(parameters: &Parameters) -> u64 {
+    Design::new(parameters.clone()).unwrap_or_else(|error| panic!("{error}")).hash()
 }

@@ -12,8 +12,9 @@ pub const RULES: &[Check] = &[
     ("bad_frames_while_the_fifo_is_full", bad_while_full),
     ("output_held_up_for_thousands_of_cycles", held_up),
     ("a_slow_reader", slow_reader),
-    ("bytes_are_taken_and_given_without_pause", pace),
 ];
+
+pub const OTHER_DESIGNS: &[Check] = &[("bytes_are_taken_and_given_without_pause", pace)];
 
 /// Holds up the output until the executor is stuck behind a reply that cannot be opened, with the FIFO empty. Gives the
 /// number of replies that wait.

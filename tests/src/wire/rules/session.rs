@@ -15,7 +15,7 @@ use systole::product::{Product, Watcher, product};
 use systole::session::{Session, SessionError, SessionOptions};
 use systole_firmware::design::Design;
 use systole_hdl::codec::{Command, Content, Frame};
-use systole_hdl::wire::{self, Origin};
+use systole_hdl::wire;
 
 pub const RULES: &[Check] = &[
     ("every_single_bit_flip_to_the_board", flips_to_board),
@@ -50,7 +50,7 @@ struct BenchLink {
 
 impl BenchLink {
     fn new(level: &dyn WireLevel) -> Self {
-        let bench = level.bench(&small(), design().identity(Origin::Simulated).design_hash);
+        let bench = level.bench(&small());
         let bits = Rc::default();
         Self { bench, edges: 0, sent: 0, heard: 0, flip_to: None, flip_from: None, reset_at: None, bits }
     }
