@@ -7,7 +7,7 @@ use systole_boards::{Board, TieLevel};
 use systole_hdl::block;
 use systole_hdl::core::Core;
 use systole_hdl::signal::{Param, Reg, Wire};
-use systole_hdl::types::{Clk, Width, Word};
+use systole_hdl::types::{Width, Word};
 use systole_hdl::uart_rx::UartRx;
 use systole_hdl::uart_tx::UartTx;
 use systole_hdl::wire::Origin;
@@ -26,7 +26,7 @@ block! {
     /// An image. Its ports are the pins of a board.
     pub struct Top {
         /// The oscillator.
-        pub clock: Wire<In, Clk>,
+        pub clock: Wire<In, Clock>,
         /// UART from the computer.
         pub rx: Wire<In, bool>,
         /// UART to the computer.

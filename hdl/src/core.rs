@@ -290,8 +290,13 @@ mod tests {
     }
 
     #[test]
-    fn its_verilog_can_be_written() {
-        let text = crate::verilog::emit(&core(), "core").expect("sound");
+    fn its_verilog_is_a_few_dozen_modules() {
+        let p = Parameters { n: 8, ..Parameters::default() };
+        let core = sim::power_up(Core::new(&p, Origin::Simulated, 0));
+        let text = crate::verilog::emit(&core, "core").expect("sound");
         assert!(text.contains("module core_decoder("));
+        let modules = text.lines().filter(|line| line.starts_with("module ")).count();
+        assert!((40..=60).contains(&modules), "{modules} modules for 64 PEs");
+        assert_eq!(text, crate::verilog::emit(&core, "core").expect("sound"));
     }
 }

@@ -287,7 +287,7 @@ mod tests {
         crate::block! {
             /// Two processing elements of unequal widths under one field name.
             pub struct Pair {
-                clock: crate::signal::Wire<rust_hdl::prelude::In, crate::types::Clk>,
+                clock: crate::signal::Wire<rust_hdl::prelude::In, rust_hdl::prelude::Clock>,
                 pe: Vec<Pe>,
             }
         }

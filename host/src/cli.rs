@@ -86,19 +86,6 @@ fn explain(error: &anyhow::Error) -> String {
     text
 }
 
-/// What failed and why, each cause once: most library errors tell theirs where it belongs in the sentence.
-fn message(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| {
-        if text.is_empty() {
-            cause
-        } else if text.contains(&cause) {
-            text
-        } else {
-            format!("{text}: {cause}")
-        }
-    })
-}
-
 fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
     match command {
         Command::Run(arguments) => run::main(&arguments, cancel),
@@ -132,6 +119,6 @@ mod tests {
         let bad = Parameters { n: 40, ..Parameters::default() }.check().expect_err("out of range");
         let error = Err::<(), _>(Error::from(bad)).context("while reading the arguments").expect_err("bad");
         let text = "while reading the arguments: n is 40, but must be 1..=32";
-        assert_eq!(message(&error), text);
+        assert_eq!(explain(&error), text);
     }
 }

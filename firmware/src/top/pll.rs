@@ -4,7 +4,6 @@ use rust_hdl::prelude::*;
 use std::fmt::Write;
 use systole_boards::{Pll as Reach, device::Family};
 use systole_hdl::signal::{Part, Wire};
-use systole_hdl::types::Clk;
 use thiserror::Error;
 
 /// Largest error of the PLL's rate, in parts of a million. The UART's divisor has its own error on top.
@@ -146,9 +145,9 @@ impl Dividers {
 #[derive(Clone, Debug)]
 pub struct Pll {
     /// The oscillator's pin.
-    pub oscillator: Wire<In, Clk>,
+    pub oscillator: Wire<In, Clock>,
     /// The design's clock.
-    pub clock: Wire<Out, Clk>,
+    pub clock: Wire<Out, Clock>,
     /// The clock is right. From no clock in particular.
     pub locked: Wire<Out, bool>,
     dividers: Dividers,
