@@ -1,0 +1,179 @@
+//! Images made by the real tools: equal inputs give equal bytes, the cache gives what was built, what cannot be built is
+//! explained, and the products are right whatever they are made of.
+//!
+//! Without the toolchain the tests are reported as ignored; with `SYSTOLE_REQUIRE_TOOLS` set they fail.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::fs;
+use systole_boards::find;
+use systole_firmware::build::{BuildError, Image, Request, Seeds, build};
+use systole_firmware::cache::Cache;
+use systole_firmware::design::Design;
+use systole_firmware::toolchain::{Tool, Toolchain};
+use systole_hdl::parameters::Parameters;
+
+type Test = fn(&Toolchain);
+
+const MULTIPLY: &str = include_str!("../../firmware/src/build/multiply.v");
+const MAC16: &str = include_str!("../../firmware/src/build/mac16.v");
+
+fn main() -> std::process::ExitCode {
+    let mut arguments = Arguments::from_args();
+    // Each test keeps a core busy, and the tools are not small.
+    arguments.test_threads.get_or_insert(2);
+    let toolchain = Toolchain::of_user();
+    let missing: Vec<String> = match &toolchain {
+        Ok(toolchain) => {
+            let required = Tool::ALL.into_iter().filter(|tool| tool.is_required());
+            required.filter_map(|tool| toolchain.find(tool).err()).map(|error| error.to_string()).collect()
+        }
+        Err(error) => vec![error.to_string()],
+    };
+    let required = std::env::var_os("SYSTOLE_REQUIRE_TOOLS").is_some();
+    if !missing.is_empty() {
+        eprintln!("{}", missing.join("\n"));
+    }
+    let tests: [(&str, Test); 6] = [
+        ("products_out_of_luts_are_products", products_out_of_luts_are_products),
+        ("products_in_multipliers_are_products", products_in_multipliers_are_products),
+        ("equal_inputs_give_equal_bytes_and_the_cache_gives_them_too", equal_inputs_give_equal_bytes),
+        ("what_does_not_fit_tells_the_largest_that_does", what_does_not_fit_tells_the_largest),
+        ("a_clock_that_is_missed_is_an_error_unless_allowed", a_clock_that_is_missed_is_an_error),
+        ("an_ecp5_image_is_built", an_ecp5_image_is_built),
+    ];
+    let trials = tests.map(|(name, test)| {
+        let (toolchain, missing) = (toolchain.as_ref().ok().cloned(), missing.join("\n"));
+        let ignored = !missing.is_empty() && !required;
+        let run = move || match toolchain {
+            Some(toolchain) if missing.is_empty() => {
+                test(&toolchain);
+                Ok(())
+            }
+            _ => Err(Failed::from(missing)),
+        };
+        Trial::test(name, run).with_ignored_flag(ignored)
+    });
+    libtest_mimic::run(&arguments, trials.into()).exit_code()
+}
+
+/// As small as an image gets.
+fn small(clock_hz: u32) -> Parameters {
+    Parameters {
+        n: 1,
+        k_max: 16,
+        a_depth: 16,
+        b_depth: 16,
+        fifo: 256,
+        clock_hz,
+        injection: false,
+        ..Parameters::default()
+    }
+}
+
+fn image(
+    toolchain: &Toolchain,
+    board: &str,
+    parameters: Parameters,
+    cache: Option<&Cache>,
+    allow_timing_failure: bool,
+) -> Result<Image, BuildError> {
+    let design = Design::new(parameters).expect("in range");
+    let board = find(board).expect("known");
+    let request = Request { board, design: &design, seeds: Seeds::One(1), allow_timing_failure };
+    build(&request, toolchain, cache, &mut |_| ())
+}
+
+fn equal_inputs_give_equal_bytes(toolchain: &Toolchain) {
+    let folder = tempfile::tempdir().expect("makes");
+    let cache = Cache::at(folder.path().into());
+    let build = |cache| image(toolchain, "icebreaker", small(12_000_000), cache, false).expect("builds");
+    let (first, second, kept) = (build(Some(&cache)), build(None), build(Some(&cache)));
+    assert!(!first.from_cache && !second.from_cache && kept.from_cache);
+    assert_eq!(first.report.image_sha256, second.report.image_sha256);
+    assert_eq!(first.netlist, second.netlist);
+    assert_eq!(kept, Image { from_cache: true, ..first });
+    // The preamble of an iCE40's image.
+    assert!(kept.bitstream.windows(4).any(|bytes| bytes == [0x7E, 0xAA, 0x99, 0x7E]));
+}
+
+fn what_does_not_fit_tells_the_largest(toolchain: &Toolchain) {
+    // A lane of 8192 operands takes 16 of the 30 block RAMs.
+    let parameters = Parameters { n: 2, b_depth: 8192, ..small(24_000_000) };
+    match image(toolchain, "icebreaker", parameters, None, false) {
+        Err(BuildError::Fit(shortfall)) => {
+            assert_eq!(shortfall.largest, Some(1));
+            let short: Vec<_> = shortfall.resources.iter().filter(|r| r.is_short()).collect();
+            assert_eq!((short.len(), short[0].name.as_str(), short[0].available), (1, "block RAMs", 30));
+            assert!(short[0].needed > 30 && short[0].needed < 45, "{}", short[0].needed);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn a_clock_that_is_missed_is_an_error(toolchain: &Toolchain) {
+    let folder = tempfile::tempdir().expect("makes");
+    let cache = Cache::at(folder.path().into());
+    let build = |allow| image(toolchain, "icebreaker", small(96_000_000), Some(&cache), allow);
+    let error = build(false).expect_err("too fast for an UltraPlus");
+    assert!(error.to_string().contains("icebreaker misses its clock: 96.0 MHz asked"), "{error}");
+    let image = build(true).expect("as it is");
+    assert!(image.from_cache && !image.report.timing_met && image.report.fmax_hz < 96_000_000);
+}
+
+fn an_ecp5_image_is_built(toolchain: &Toolchain) {
+    let image = image(toolchain, "ulx3s-12f", small(60_000_000), None, false).expect("builds");
+    let used = |name: &str| image.report.resources.iter().find(|r| r.name == name).map(|r| r.needed);
+    assert_eq!(used("DSPs"), Some(1));
+    assert!(image.report.timing_met && !image.bitstream.is_empty());
+}
+
+/// Has yosys prove that mapped products are products, with the mapping and all that it needs in the script.
+fn prove(toolchain: &Toolchain, products: &str, mapping: &str, files: &[(&str, &str)]) {
+    let folder = tempfile::tempdir().expect("makes");
+    for (name, text) in files.iter().chain(&[("products.v", products)]) {
+        fs::write(folder.path().join(name), text).expect("writes");
+    }
+    let script = format!(
+        "read_verilog products.v\nhierarchy -top products\nproc\nopt_clean\ndesign -save start\n{mapping}\n\
+         design -stash mapped\ndesign -copy-from start -as gold products\ndesign -copy-from mapped -as gate products\n\
+         miter -equiv -flatten -make_outputs gold gate miter\nhierarchy -top miter\ntechmap\n\
+         sat -verify -prove trigger 0 -set-init-zero\n"
+    );
+    fs::write(folder.path().join("prove.ys"), script).expect("writes");
+    let yosys = toolchain.find(Tool::Yosys).expect("is there");
+    let run = yosys.run(folder.path(), yosys.script_arguments("prove.ys"), "prove.log");
+    run.unwrap_or_else(|error| panic!("{error}"));
+    let log = fs::read_to_string(folder.path().join("prove.log")).expect("reads");
+    assert!(log.contains("no model found: SUCCESS"), "{log}");
+}
+
+fn products_out_of_luts_are_products(toolchain: &Toolchain) {
+    for w in [3, 4, 5, 6] {
+        let (high, double) = (w - 1, 2 * w - 1);
+        let products = format!(
+            "module products(input signed [{high}:0] a, b, output signed [{double}:0] y); assign y = a * b; endmodule"
+        );
+        let mapping = "techmap -map multiply.v t:$mul\nselect -assert-none t:$mul";
+        prove(toolchain, &products, mapping, &[("multiply.v", MULTIPLY)]);
+    }
+}
+
+fn products_in_multipliers_are_products(toolchain: &Toolchain) {
+    // Wider ones take a solver minutes; their wiring is the same.
+    for w in [3, 5] {
+        let (high, double) = (w - 1, 2 * w - 1);
+        let ports = format!(
+            "input signed [{high}:0] a0, b0, a1, b1, output signed [{double}:0] y0, y1"
+        );
+        let pair = "assign y0 = a0 * b0; assign y1 = a1 * b1; endmodule";
+        let products = format!("module products({ports}); {pair}");
+        let pattern = format!("module systole_product_pair({ports}); {pair}");
+        let mapping = format!(
+            "extract -map pattern.v\nselect -assert-count 1 t:systole_product_pair\n\
+             techmap -D WIDTH={w} -map mac16.v t:systole_product_pair\nselect -assert-count 1 t:SB_MAC16\n\
+             read_verilog -defer -D NO_ICE40_DEFAULT_ASSIGNMENTS +/ice40/cells_sim.v\nhierarchy -top products\nproc\n\
+             flatten\nopt_clean"
+        );
+        prove(toolchain, &products, &mapping, &[("mac16.v", MAC16), ("pattern.v", &pattern)]);
+    }
+}
