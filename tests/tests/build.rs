@@ -162,9 +162,7 @@ fn products_in_multipliers_are_products(toolchain: &Toolchain) {
     // Wider ones take a solver minutes; their wiring is the same.
     for w in [3, 5] {
         let (high, double) = (w - 1, 2 * w - 1);
-        let ports = format!(
-            "input signed [{high}:0] a0, b0, a1, b1, output signed [{double}:0] y0, y1"
-        );
+        let ports = format!("input signed [{high}:0] a0, b0, a1, b1, output signed [{double}:0] y0, y1");
         let pair = "assign y0 = a0 * b0; assign y1 = a1 * b1; endmodule";
         let products = format!("module products({ports}); {pair}");
         let pattern = format!("module systole_product_pair({ports}); {pair}");

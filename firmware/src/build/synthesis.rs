@@ -72,7 +72,10 @@ impl Recipe {
         // Writing to a string does not fail.
         if hard < count {
             files.push((MULTIPLY.0, MULTIPLY.1.to_owned()));
-            for pe in hard..count {
+            // The PEs at the boundary get the multipliers first: their operands come late, straight from block RAM.
+            let mut pes: Vec<u32> = (0..count).collect();
+            pes.sort_by_key(|pe| (pe / p.n != 0 && pe % p.n != 0, *pe));
+            for pe in &pes[hard as usize..] {
                 let _ = writeln!(script, "setattr -set systole_fabric 1 t:$mul n:*pe${pe}.* %i");
             }
             let _ = writeln!(script, "select -assert-count {} t:$mul a:systole_fabric %i", count - hard);
@@ -158,6 +161,14 @@ mod tests {
             assert_eq!(fabric(&recipe(board, n, 8)), expected, "{board}, N = {n}");
         }
         assert_eq!(fabric(&recipe("icebreaker", 4, 9)), 8);
+    }
+
+    #[test]
+    fn the_boundary_has_the_multipliers() {
+        let script = recipe("ulx3s-25f", 8, 8).script;
+        let fabric = |pe: u32| script.contains(&format!("n:*pe${pe}.* %i"));
+        // 15 PEs are at the boundary; 13 multipliers are left for the inside, in order.
+        assert!(!fabric(7) && !fabric(56) && !fabric(9) && !fabric(22) && fabric(23) && fabric(63));
     }
 
     #[test]
