@@ -4,7 +4,8 @@
 use crate::matrix::{Operands, Sums};
 use crate::plan::{Plan, Run, Step};
 use crate::software::SoftwareError;
-use crate::software::job::{JobSpec, run_job};
+use crate::software::job::{JobSpec, Runner};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use systole_hdl::parameters::Parameters;
 
 /// What one job must give.
@@ -37,29 +38,39 @@ impl Reference {
         }
     }
 
-    /// Computes every job of a run.
+    /// Computes every job of these runs, run by run. Jobs are shared out among the threads of the current `rayon` pool,
+    /// each of which has an array of its own.
     ///
     /// # Errors
     /// What the software backend refuses.
-    pub fn run(
+    pub fn runs(
         self,
         parameters: &Parameters,
         plan: &Plan,
-        run: &Run,
+        runs: &[&Run],
         a: &Operands,
         b: &Operands,
-    ) -> Result<Vec<Expected>, SoftwareError> {
-        let columns = run.column..run.column + usize::from(run.count);
-        let jobs = columns.zip(run.first_job..);
-        jobs.map(|(column, job)| match self {
-            Self::Software => software(parameters, plan, run, column, job, a, b),
+    ) -> Result<Vec<Vec<Expected>>, SoftwareError> {
+        let runner = Runner::new(parameters)?;
+        let jobs = runs.iter().flat_map(|&run| {
+            let columns = run.column..run.column + usize::from(run.count);
+            columns.zip(run.first_job..).map(move |(column, job)| (run, column, job))
+        });
+        let jobs: Vec<(&Run, usize, u64)> = jobs.collect();
+        let compute = |runner: &mut Runner, &(run, column, job): &(&Run, usize, u64)| match self {
+            Self::Software => software(runner, parameters, plan, run, column, job, a, b),
             Self::Direct => Ok(direct(parameters, plan, run, column, a, b)),
-        })
-        .collect()
+        };
+        let expected: Result<Vec<Expected>, SoftwareError> =
+            jobs.par_iter().map_init(|| runner.clone(), compute).collect();
+        let mut expected = expected?.into_iter();
+        Ok(runs.iter().map(|run| expected.by_ref().take(usize::from(run.count)).collect()).collect())
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "an array, and what says which job")]
 fn software(
+    runner: &mut Runner,
     parameters: &Parameters,
     plan: &Plan,
     run: &Run,
@@ -78,8 +89,8 @@ fn software(
         }
     }
     let tag = (job % (1 << parameters.job_bits)) as u32;
-    let outcome =
-        run_job(parameters, &JobSpec { k_len: chunk.k_len, tag, a: &a_lanes, b: &b_lanes, fault: None })?;
+    let job = JobSpec { k_len: chunk.k_len, tag, a: &a_lanes, b: &b_lanes, fault: None };
+    let outcome = runner.run(&job)?;
     Ok(Expected { values: outcome.values, steps: outcome.steps, edges: outcome.edges })
 }
 
