@@ -3,6 +3,7 @@
 //! Results go to standard output, progress and errors to standard error.
 
 mod arguments;
+pub mod array;
 pub mod bench;
 pub mod boards;
 pub mod build;
@@ -41,6 +42,8 @@ enum Command {
     Run(run::RunArgs),
     /// Measure.
     Bench(bench::BenchArgs),
+    /// Run an array in software and draw its wavefront.
+    Array(array::ArrayArgs),
     /// Show the identity of the linked design.
     Info(info::InfoArgs),
     /// Inject every fault and show that each is detected.
@@ -90,6 +93,7 @@ fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
     match command {
         Command::Run(arguments) => run::main(&arguments, cancel),
         Command::Bench(arguments) => bench::main(&arguments, cancel),
+        Command::Array(arguments) => array::main(&arguments, cancel),
         Command::Info(arguments) => info::main(&arguments, cancel),
         Command::Selftest(arguments) => selftest::main(&arguments, cancel),
         Command::Build(arguments) => build::main(&arguments, cancel),

@@ -74,6 +74,9 @@ pub enum Error {
     /// There is no image.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// An array that cannot be built or run as asked for.
+    #[error(transparent)]
+    Array(SoftwareError),
     /// The report could not be written.
     #[error("cannot write the report: {0}")]
     Report(std::io::Error),

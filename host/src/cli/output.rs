@@ -17,6 +17,26 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
     }
 }
 
+/// A writer whose reader may have seen enough: what comes after that is dropped, and is no error.
+#[derive(Debug)]
+pub(super) struct Patient<W: Write>(pub(super) W);
+
+impl<W: Write> Write for Patient<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
+}
+
 /// Writes one JSON object and a newline.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 use super::boundary::Boundary;
 use super::partitioned::{Options, Partitioned};
 use super::{Machine, Pe, SoftwareError};
+use std::collections::HashSet;
 use std::fmt;
 
 /// A side of the array that tokens can enter from.
@@ -67,9 +68,13 @@ impl Array {
     /// Puts the same kind of PE everywhere.
     pub fn fill<P: Pe>(self, pe: P) -> Builder<P> {
         let Self { rows, columns } = self;
-        Builder { rows, columns, pe, connections: Vec::new(), streams: Vec::new() }
+        let (connections, streams, states) = (Vec::new(), Vec::new(), Vec::new());
+        Builder { rows, columns, pe, connections, streams, states, memory_limit: MEMORY_LIMIT }
     }
 }
+
+/// Most memory in bytes that an array may take, unless its builder is told otherwise.
+pub const MEMORY_LIMIT: u64 = 4 << 30;
 
 /// A stream for one boundary link.
 type Stream<T> = Vec<Option<T>>;
@@ -82,6 +87,17 @@ pub struct Builder<P: Pe> {
     pe: P,
     connections: Vec<Direction>,
     streams: Vec<(Side, usize, Stream<P::Token>)>,
+    states: Vec<((usize, usize), P::State)>,
+    memory_limit: u64,
+}
+
+/// A description that has been checked, apart from the PE.
+pub(super) struct Checked<P: Pe> {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) boundary: Boundary<P::Token>,
+    /// States that differ from [`Pe::initial`], by coordinate.
+    pub(super) states: Vec<((usize, usize), P::State)>,
 }
 
 impl<P: Pe> Builder<P> {
@@ -92,8 +108,8 @@ impl<P: Pe> Builder<P> {
         self
     }
 
-    /// Feeds boundary links of one side: pairs of coordinate and stream. A stream gives one entry an advancing edge,
-    /// `None` being no token; after its end there are none.
+    /// Feeds boundary links of one side: pairs of coordinate and stream. A stream gives one entry an
+    /// advancing edge, `None` being no token; after its end there are none.
     #[must_use]
     pub fn input<S>(mut self, side: Side, streams: impl IntoIterator<Item = (usize, S)>) -> Self
     where
@@ -104,15 +120,30 @@ impl<P: Pe> Builder<P> {
         self
     }
 
-    /// Checks the description and makes a machine that steps one PE after another, with every PE in its initial state and
-    /// no token anywhere.
+    /// Gives single PEs, by row and column, a state of their own to start from, also after reset and clear.
+    #[must_use]
+    pub fn initial(mut self, states: impl IntoIterator<Item = ((usize, usize), P::State)>) -> Self {
+        self.states.extend(states);
+        self
+    }
+
+    /// Sets the most memory in bytes that the array may take, streams included; [`MEMORY_LIMIT`] otherwise.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = bytes;
+        self
+    }
+
+    /// Checks the description and makes a machine that steps one PE after another, with every PE in its
+    /// initial state and no token anywhere.
     ///
     /// # Errors
-    /// No PEs; a direction connected twice; a stream for a side that is not connected, for a coordinate off its side,
-    /// or for a coordinate that already has one.
+    /// No PEs, or more than the memory may hold, which is found out before anything is allocated; a direction
+    /// connected twice; a stream for a side that is not connected, for a coordinate off its side, or for a
+    /// coordinate that already has one; a state for a PE off the array, or for one that already has one.
     pub fn build(self) -> Result<Machine<P>, SoftwareError> {
-        let (pe, rows, columns) = (self.pe.clone(), self.rows, self.columns);
-        Ok(Machine::new(pe, rows, columns, self.check()?))
+        let pe = self.pe.clone();
+        Ok(Machine::new(pe, self.check()?))
     }
 
     /// Checks the description and makes the same machine, cut into tiles that run in parallel.
@@ -120,14 +151,38 @@ impl<P: Pe> Builder<P> {
     /// # Errors
     /// Those of [`Builder::build`]; tiles or threads of zero; threads that the system refuses.
     pub fn build_partitioned(self, options: &Options) -> Result<Partitioned<P>, SoftwareError> {
-        let (pe, rows, columns) = (self.pe.clone(), self.rows, self.columns);
-        Partitioned::new(pe, rows, columns, self.check()?, options)
+        let pe = self.pe.clone();
+        Partitioned::new(pe, self.check()?, options)
     }
 
-    fn check(self) -> Result<Boundary<P::Token>, SoftwareError> {
-        let Self { rows, columns, connections, streams, .. } = self;
+    /// Bytes that PEs and links take in either backend, together with the streams.
+    fn bytes(&self) -> u128 {
+        let entry = size_of::<Option<P::Token>>();
+        // Two links a PE, and their copies in what PEs see and give; its state, and one to compare with.
+        let pe = 8 * entry + 2 * size_of::<P::State>();
+        let pes = (self.rows as u128).saturating_mul(self.columns as u128).saturating_mul(pe as u128);
+        let lanes = (self.rows as u128 + self.columns as u128) * 2 * size_of::<Stream<P::Token>>() as u128;
+        let entries: usize = self.streams.iter().map(|(.., stream)| stream.len()).sum();
+        pes.saturating_add(lanes).saturating_add((entries * entry) as u128)
+    }
+
+    fn check(self) -> Result<Checked<P>, SoftwareError> {
+        let (bytes, limit) = (self.bytes(), self.memory_limit);
+        let Self { rows, columns, connections, streams, states, .. } = self;
         if rows == 0 || columns == 0 {
             return Err(SoftwareError::Size { rows, columns });
+        }
+        if bytes > u128::from(limit) {
+            return Err(SoftwareError::Memory { rows, columns, bytes, limit });
+        }
+        let mut given = HashSet::new();
+        for &((row, column), _) in &states {
+            if row >= rows || column >= columns {
+                return Err(SoftwareError::OffArray { row, column, rows, columns });
+            }
+            if !given.insert((row, column)) {
+                return Err(SoftwareError::SecondState { row, column });
+            }
         }
         for (i, &direction) in connections.iter().enumerate() {
             if connections[..i].contains(&direction) {
@@ -153,6 +208,7 @@ impl<P: Pe> Builder<P> {
         }
         let lanes =
             |side: Vec<Option<Stream<P::Token>>>| side.into_iter().map(Option::unwrap_or_default).collect();
-        Ok(Boundary::new(&connections, lanes(west), lanes(north)))
+        let boundary = Boundary::new(&connections, lanes(west), lanes(north));
+        Ok(Checked { rows, columns, boundary, states })
     }
 }

@@ -1,6 +1,7 @@
 //! What can be wrong with an array, a run or a job in software.
 
 use super::array::{Direction, Side};
+use crate::matrix::size;
 use thiserror::Error;
 
 /// Why an array cannot be built or a job not be run: what, where, and what would be right.
@@ -13,6 +14,41 @@ pub enum SoftwareError {
         rows: usize,
         /// Columns asked for.
         columns: usize,
+    },
+    /// An array whose PEs, links and streams would not fit the memory it may take.
+    #[error(
+        "an array of {rows}×{columns} would take {} of memory, above the limit of {}",
+        size(*bytes), size(u128::from(*limit))
+    )]
+    Memory {
+        /// Rows asked for.
+        rows: usize,
+        /// Columns asked for.
+        columns: usize,
+        /// Bytes needed.
+        bytes: u128,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// A state for a PE that the array does not have.
+    #[error("a state for PE({row},{column}), but the array is {rows}×{columns} and counts from 0")]
+    OffArray {
+        /// Row asked for.
+        row: usize,
+        /// Column asked for.
+        column: usize,
+        /// Rows of the array.
+        rows: usize,
+        /// Columns of the array.
+        columns: usize,
+    },
+    /// Two states to start with for one PE.
+    #[error("a second state for PE({row},{column}): give each PE one")]
+    SecondState {
+        /// Row of the PE.
+        row: usize,
+        /// Column of the PE.
+        column: usize,
     },
     /// The same links asked for twice.
     #[error("{direction} is connected twice: connect each direction once")]
@@ -54,6 +90,20 @@ pub enum SoftwareError {
     EmptyTile {
         /// `rows` or `columns`.
         side: &'static str,
+    },
+    /// A drawing of more than anyone could look at.
+    #[error(
+        "a drawing of {ticks} ticks of {rows}×{columns} PEs has more than {most} cells: draw fewer ticks"
+    )]
+    Drawing {
+        /// Rows of the array.
+        rows: usize,
+        /// Columns of the array.
+        columns: usize,
+        /// Ticks asked for.
+        ticks: u64,
+        /// Most cells that are drawn.
+        most: u128,
     },
     /// No thread to run on.
     #[error("0 threads compute nothing: ask for at least 1")]

@@ -1,4 +1,5 @@
-//! The interpreted backend: one PE after another, row by row. It is the obviously right one, and the oracle of others.
+//! The interpreted backend: one PE after another, row by row. It is the obviously right one, and the oracle
+//! of others.
 
 use super::{Inputs, Outputs, Pe};
 

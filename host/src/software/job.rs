@@ -1,14 +1,14 @@
 //! A job of the gateware, executed on the software array: operands in, results, steps, edges and status out.
 //!
 //! # Schedule
-//! The job starts with a clear. Then `A(i,k)` is presented to row `i` at step `k+i` and `B(k,j)` to column `j` at step
-//! `k+j` (R4), and the array advances until every entry of this schedule has passed the last PE it leads to. Nothing
-//! here knows how many steps that takes; they are counted as they happen.
+//! The job starts with a clear. Then `A(i,k)` is presented to row `i` at step `k+i` and `B(k,j)` to column
+//! `j` at step `k+j` (R4), and the array advances until every entry of this schedule has passed the last PE
+//! it leads to. Nothing here knows how many steps that takes; they are counted as they happen.
 //!
 //! # Injections
-//! A [`Fault`] acts on one job. *The token at step s on lane l* is the one that the boundary presents before the edge
-//! of step s: on lane 0 there is one at steps `0..k_len`, with `k = s`. Everything not named stays as in a good job; in
-//! particular no fault changes how many steps a job takes.
+//! A [`Fault`] acts on one job. *The token at step s on lane l* is the one that the boundary presents before
+//! the edge of step s: on lane 0 there is one at steps `0..k_len`, with `k = s`. Everything not named stays
+//! as in a good job; in particular no fault changes how many steps a job takes.
 //!
 //! | injection | at `step` s | fired when |
 //! |---|---|---|
@@ -20,8 +20,9 @@
 //! | pause | `advance` is low for `length` edges before step s; they count as edges and not as steps | step s exists |
 //! | start | a start is asked for and refused while the job runs; nothing else happens | step s exists |
 //!
-//! The steps that exist are those that the job executes, from 0 on. `length` means nothing but for a pause, which may be
-//! of length 0. A fault that has not fired by the end of the job leaves it as it would have been without.
+//! The steps that exist are those that the job executes, from 0 on. `length` means nothing but for a pause,
+//! which may be of length 0. A fault that has not fired by the end of the job leaves it as it would have been
+//! without.
 
 use super::SoftwareError;
 mod executor;
@@ -96,8 +97,8 @@ pub struct JobOutcome {
 /// Executes a job, tick by tick.
 ///
 /// # Errors
-/// Parameters that [`Parameters::check`] refuses; `k_len` outside `1..=`[`Parameters::k_limit`]; panels of the wrong size;
-/// an operand or tag that does not fit its width; a fault for a design without injections.
+/// Parameters that [`Parameters::check`] refuses; `k_len` outside `1..=`[`Parameters::k_limit`]; panels of
+/// the wrong size; an operand or tag that does not fit its width; a fault for a design without injections.
 pub fn run_job(parameters: &Parameters, job: &JobSpec<'_>) -> Result<JobOutcome, SoftwareError> {
     Runner::new(parameters)?.run(job)
 }
@@ -233,8 +234,8 @@ fn stream_and_drain(
     Ok(run)
 }
 
-/// The erring PE that is lowest in row-major order. A PE that keeps no error errs too if it lacks terms now that the
-/// drain is over (R24b).
+/// The erring PE that is lowest in row-major order. A PE that keeps no error errs too if it lacks terms now
+/// that the drain is over (R24b).
 fn first_error(pe: &TokenPe, states: &[TokenState], side: usize) -> Option<PeError> {
     states.iter().enumerate().find_map(|(i, state)| {
         let missing = (!pe.done(state)).then_some(ErrorKind::MissingTerms);
@@ -264,7 +265,8 @@ mod tests {
         assert_eq!((outcome.error, outcome.fired, outcome.refused), (None, false, false));
     }
 
-    /// Every injection at every step, several sides and lengths: the fast array and the oracle agree in everything.
+    /// Every injection at every step, several sides and lengths: the fast array and the oracle agree in
+    /// everything.
     #[test]
     fn the_interpreted_backend_agrees() {
         for (n, k_len) in [(1, 1), (1, 5), (2, 1), (3, 4), (5, 3), (8, 9)] {

@@ -1,6 +1,6 @@
-//! Registers of PEs that pass on whatever they take. Along such links nothing is computed, so that they need not be
-//! copied PE by PE: the registers of a row are a window over what entered it, which slides by one an edge; those of the
-//! columns are the last rows of entries, of which the oldest is dropped.
+//! Registers of PEs that pass on whatever they take. Along such links nothing is computed, so that they need
+//! not be copied PE by PE: the registers of a row are a window over what entered it, which slides by one an
+//! edge; those of the columns are the last rows of entries, of which the oldest is dropped.
 
 /// Fewest free cells beside a window: it slides through them before it must be moved back.
 const SLIDE: usize = 64;

@@ -12,7 +12,8 @@ pub trait Operand: Copy + Debug + Default + PartialEq + Send + Sync + 'static {
     /// Type of the sum.
     type Sum: Copy + Debug + Default + PartialEq + Send + Sync + 'static;
 
-    /// Whether a zero operand leaves every sum as it is, bit by bit. Not so for floats: zero times infinity is no number.
+    /// Whether a zero operand leaves every sum as it is, bit by bit. Not so for floats: zero times infinity
+    /// is no number.
     const ZERO_IS_NEUTRAL: bool;
 
     /// `sum + a·b`: wrapping for integers, rounded after each operation for floats.
@@ -50,8 +51,9 @@ macro_rules! floats {
 integers!(i8 => i32, i16 => i32, i32 => i64, i64 => i64);
 floats!(f32, f64);
 
-/// Multiplies and accumulates whatever meets, and checks nothing. Where an operand is absent nothing is added. A NaN is
-/// taken like any number; note that it is not equal to itself when states or events are compared.
+/// Multiplies and accumulates whatever meets, and checks nothing. Where an operand is absent nothing is
+/// added. A NaN is taken like any number; note that it is not equal to itself when states or events are
+/// compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mac<T>(PhantomData<fn() -> T>);
 
@@ -114,7 +116,8 @@ impl<T: Operand> Tile<Mac<T>> for MacTile<T> {
         self.sums.fill(T::Sum::default());
     }
 
-    /// Without a connection nothing ever enters, and so nothing moves: there is nothing to tell the two cases apart for.
+    /// Without a connection nothing ever enters, and so nothing moves: there is nothing to tell the two cases
+    /// apart for.
     fn read(&mut self, west: &[Option<T>], north: &[Option<T>]) {
         self.a.enter(west.iter().map(|entry| entry.unwrap_or_default()));
         self.b.enter(north.iter().map(|entry| entry.unwrap_or_default()));
@@ -141,6 +144,10 @@ impl<T: Operand> Tile<Mac<T>> for MacTile<T> {
 
     fn state(&self, row: usize, column: usize) -> T::Sum {
         self.sums[row * self.columns + column]
+    }
+
+    fn set_state(&mut self, row: usize, column: usize, sum: T::Sum) {
+        self.sums[row * self.columns + column] = sum;
     }
 
     fn at(&self) -> (usize, usize) {

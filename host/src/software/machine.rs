@@ -1,15 +1,17 @@
 //! Executing an array edge by edge.
 //!
-//! An advancing edge is bulk-synchronous (R29): **inject** the boundary streams, **read** all link buffers, **dispatch**
-//! the PEs on these frozen inputs, **collect** their results, **write** all outputs into the link buffers, **record**
-//! the trace. No PE sees what another one gives on the same edge (R30).
+//! An advancing edge is bulk-synchronous (R29): **inject** the boundary streams, **read** all link buffers,
+//! **dispatch** the PEs on these frozen inputs, **collect** their results, **write** all outputs into the
+//! link buffers, **record** the trace. No PE sees what another one gives on the same edge (R30).
 
-use super::array::{Direction, Side};
+use super::array::{Checked, Direction, Side};
 use super::boundary::Boundary;
+use super::outcome::Outcome;
 use super::trace::{Event, Sink};
 use super::{Inputs, Outputs, Pe, SoftwareError, interpreted};
 
-/// The signals that the whole array shares, as they stand before an edge. Reset beats clear, clear beats advance (R13).
+/// The signals that the whole array shares, as they stand before an edge. Reset beats clear, clear beats
+/// advance (R13).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signals {
     /// Back to the initial state.
@@ -41,14 +43,18 @@ pub struct Machine<P: Pe> {
     /// Row-major, `rows + 1` rows: the boundary links, then the registers that each PE forwards into.
     b: Vec<Option<P::Token>>,
     states: Vec<P::State>,
+    /// States of single PEs after a clear, by coordinate.
+    starts: Vec<((usize, usize), P::State)>,
     frozen: Vec<Inputs<P::Token>>,
     results: Vec<Outputs<P::Token>>,
     tick: u64,
 }
 
 impl<P: Pe> Machine<P> {
-    pub(super) fn new(pe: P, rows: usize, columns: usize, boundary: Boundary<P::Token>) -> Self {
-        Self {
+    pub(super) fn new(pe: P, checked: Checked<P>) -> Self {
+        let Checked { rows, columns, boundary, states: starts } = checked;
+        let mut machine = Self {
+            starts,
             boundary,
             a: vec![None; rows * (columns + 1)],
             b: vec![None; (rows + 1) * columns],
@@ -59,6 +65,27 @@ impl<P: Pe> Machine<P> {
             pe,
             rows,
             columns,
+        };
+        machine.start();
+        machine
+    }
+
+    /// Puts PEs that have a state of their own to start from into it.
+    fn start(&mut self) {
+        for ((row, column), state) in &self.starts {
+            self.states[row * self.columns + column].clone_from(state);
+        }
+    }
+
+    /// All states, and whether they are the end of it.
+    pub fn outcome(&self) -> Outcome<P::State> {
+        Outcome {
+            rows: self.rows,
+            columns: self.columns,
+            states: self.states.clone(),
+            ticks: self.tick,
+            complete: self.is_drained(),
+            left: self.left(),
         }
     }
 
@@ -77,7 +104,8 @@ impl<P: Pe> Machine<P> {
         &self.states
     }
 
-    /// What a PE forwarded on the last advancing edge, to the east and to the south; `None` where nothing is connected.
+    /// What a PE forwarded on the last advancing edge, to the east and to the south; `None` where nothing is
+    /// connected.
     ///
     /// # Panics
     /// When the coordinate is off the array.
@@ -115,7 +143,8 @@ impl<P: Pe> Machine<P> {
         self.boundary.left()
     }
 
-    /// Whether nothing is left to do: the streams are at their end and no link leads an entry into a PE any more.
+    /// Whether nothing is left to do: the streams are at their end and no link leads an entry into a PE any
+    /// more.
     pub fn is_drained(&self) -> bool {
         let (width, fed) = (self.columns + 1, self.columns..self.rows * self.columns);
         self.left() == 0
@@ -134,8 +163,8 @@ impl<P: Pe> Machine<P> {
         (0..ticks).try_for_each(|_| self.advance(sink))
     }
 
-    /// One edge under the shared signals. Under clear or reset the streams move on only if advance is high too, and what
-    /// they present is dropped.
+    /// One edge under the shared signals. Under clear or reset the streams move on only if advance is high
+    /// too, and what they present is dropped.
     ///
     /// # Errors
     /// A sink that fails.
@@ -156,6 +185,7 @@ impl<P: Pe> Machine<P> {
         self.a.fill(None);
         self.b.fill(None);
         self.states.fill(self.pe.initial());
+        self.start();
     }
 
     fn advance<S: Sink<P>>(&mut self, sink: &mut S) -> Result<(), SoftwareError> {

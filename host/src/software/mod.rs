@@ -1,7 +1,8 @@
 //! The array in software: cycle-accurate, bulk-synchronous, for reference results and traces.
 //!
-//! [`Array`] describes an array (shape, PE, links, boundary streams); [`Machine`] executes it edge by edge. [`job`] runs
-//! a job of the gateware on it, with the same schedule, checks and injections.
+//! [`Array`] describes an array (shape, PE, links, boundary streams); [`Machine`] executes it edge by edge,
+//! and [`Partitioned`] does so tile by tile on several threads. [`trace`] keeps what happened and [`draw`]
+//! shows it. [`job`] runs a job of the gateware on an array, with the same schedule, checks and injections.
 //!
 //! ```
 //! use systole::software::{Array, Direction, Mac, Side, trace::Off};
@@ -20,12 +21,14 @@
 
 pub mod array;
 mod boundary;
+pub mod draw;
 pub mod error;
 mod interpreted;
 pub mod job;
 mod lines;
 pub mod mac;
 pub mod machine;
+pub mod outcome;
 pub mod partitioned;
 pub mod pe;
 pub mod product;
@@ -38,6 +41,7 @@ pub use array::{Array, Direction, Side};
 pub use error::SoftwareError;
 pub use mac::Mac;
 pub use machine::{Machine, Signals};
+pub use outcome::Outcome;
 pub use partitioned::{Dispatch, Options, Partitioned};
 pub use pe::{Inputs, Outputs, Pe};
 pub use token::{Token, TokenPe, TokenState};

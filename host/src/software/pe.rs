@@ -4,8 +4,8 @@ use super::tile::Tile;
 use std::fmt::Debug;
 use systole_hdl::wire::ErrorKind;
 
-/// What a PE sees on an edge: the registered outputs of its neighbours, or the boundary. `None` is no token at all,
-/// which is not the same as a token that is zero.
+/// What a PE sees on an edge: the registered outputs of its neighbours, or the boundary. `None` is no token
+/// at all, which is not the same as a token that is zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs<T> {
     /// From the left neighbour or the west boundary.
@@ -25,13 +25,15 @@ pub struct Outputs<T> {
     pub raised: Option<ErrorKind>,
 }
 
-/// One kind of processing element. The array holds a state for each PE and calls [`Pe::step`] once an advancing edge.
+/// One kind of processing element. The array holds a state for each PE and calls [`Pe::step`] once an
+/// advancing edge.
 pub trait Pe: Clone + Send + Sync + 'static {
     /// What a link carries.
     type Token: Clone + Debug + PartialEq + Send + Sync + 'static;
     /// What a PE keeps between edges, links not included.
     type State: Clone + Debug + PartialEq + Send + Sync + 'static;
-    /// How the partitioned backend computes a rectangle of these PEs: [`PerPe`](super::tile::PerPe) unless there is something faster.
+    /// How the partitioned backend computes a rectangle of these PEs: [`PerPe`](super::tile::PerPe) unless
+    /// there is something faster.
     type Tile: Tile<Self> + 'static;
 
     /// State after reset and after clear.

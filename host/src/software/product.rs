@@ -1,6 +1,8 @@
-//! A matrix product of any size as jobs of the software array: the reference for a run, and the work of a benchmark.
+//! A matrix product of any size as jobs of the software array: the reference for a run, and the work of a
+//! benchmark.
 //!
-//! It cuts the operands by itself and shares no code with the plan of a run, so that a mistake in one of them shows.
+//! It cuts the operands by itself and shares no code with the plan of a run, so that a mistake in one of them
+//! shows.
 
 use super::SoftwareError;
 use super::job::{JobSpec, Runner};
@@ -21,12 +23,13 @@ pub struct Product {
     pub pe_ticks: u64,
 }
 
-/// Multiplies an `m × k` by a `k × p` matrix, both row-major, job by job. Blocks at the edges are padded with zeros, K is
-/// split at [`Parameters::k_limit`], and partial products are added in 64 bits. Every job is executed edge by edge;
-/// rows of blocks are shared out among the threads of the current `rayon` pool.
+/// Multiplies an `m × k` by a `k × p` matrix, both row-major, job by job. Blocks at the edges are padded with
+/// zeros, K is split at [`Parameters::k_limit`], and partial products are added in 64 bits. Every job is
+/// executed edge by edge; rows of blocks are shared out among the threads of the current `rayon` pool.
 ///
 /// # Errors
-/// Sizes of zero, operands that are not `m·k` and `k·p` long, and whatever [`run_job`](super::job::run_job) refuses.
+/// Sizes of zero, operands that are not `m·k` and `k·p` long, and whatever [`run_job`](super::job::run_job)
+/// refuses.
 pub fn product(
     parameters: &Parameters,
     [m, k, p]: [usize; 3],
@@ -60,8 +63,8 @@ pub fn product(
     Ok(product)
 }
 
-/// Runs the jobs of one row of blocks and adds their values to those rows of the product, `p` columns each. Gives the
-/// steps executed.
+/// Runs the jobs of one row of blocks and adds their values to those rows of the product, `p` columns each.
+/// Gives the steps executed.
 fn add_band(
     runner: &mut Runner,
     k_len: u32,

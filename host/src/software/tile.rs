@@ -1,9 +1,10 @@
-//! A rectangle of PEs, computed by one thread: what every kind of tile can do, and the tile that steps any PE.
+//! A rectangle of PEs, computed by one thread: what every kind of tile can do, and the tile that steps any
+//! PE.
 
 use super::{Inputs, Outputs, Pe};
 
-/// A rectangle of PEs with the links among them and the links that lead into it. An advancing edge is [`Tile::read`],
-/// then [`Tile::step`]; in between, the tile sees nothing of other tiles.
+/// A rectangle of PEs with the links among them and the links that lead into it. An advancing edge is
+/// [`Tile::read`], then [`Tile::step`]; in between, the tile sees nothing of other tiles.
 pub trait Tile<P: Pe>: Send {
     /// A tile in the initial state. Nothing passes from PE to PE in a direction that is not connected.
     fn new(pe: &P, rows: usize, columns: usize, connected: Connected) -> Self;
@@ -11,7 +12,8 @@ pub trait Tile<P: Pe>: Send {
     /// Empties states and links.
     fn clear(&mut self, pe: &P);
 
-    /// Takes the entries that lead into the tile on this edge: one a row from the west, one a column from the north.
+    /// Takes the entries that lead into the tile on this edge: one a row from the west, one a column from the
+    /// north.
     fn read(&mut self, west: &[Option<P::Token>], north: &[Option<P::Token>]);
 
     /// Steps every PE on its inputs, then writes all outputs into the tile's links.
@@ -25,6 +27,9 @@ pub trait Tile<P: Pe>: Send {
 
     /// A PE's state.
     fn state(&self, row: usize, column: usize) -> P::State;
+
+    /// Puts a PE into a state, as it is to start.
+    fn set_state(&mut self, row: usize, column: usize, state: P::State);
 
     /// The PE that is being stepped: where to point when it panics.
     fn at(&self) -> (usize, usize);
@@ -121,6 +126,10 @@ impl<P: Pe> Tile<P> for PerPe<P> {
 
     fn state(&self, row: usize, column: usize) -> P::State {
         self.states[row * self.columns + column].clone()
+    }
+
+    fn set_state(&mut self, row: usize, column: usize, state: P::State) {
+        self.states[row * self.columns + column] = state;
     }
 
     fn at(&self) -> (usize, usize) {

@@ -94,8 +94,8 @@ impl Pe for TokenPe {
         TokenState::default()
     }
 
-    /// Forwards both tokens whatever they are. A legal pair is taken, also by a PE that already keeps an error; an
-    /// illegal one touches neither sum nor count.
+    /// Forwards both tokens whatever they are. A legal pair is taken, also by a PE that already keeps an
+    /// error; an illegal one touches neither sum nor count.
     fn step(&self, state: &mut TokenState, inputs: &Inputs<Token>) -> Outputs<Token> {
         let &Inputs { west, north } = inputs;
         let raised = self.fault(state, west, north);

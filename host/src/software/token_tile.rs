@@ -1,7 +1,8 @@
-//! A tile of token PEs, field by field instead of PE by PE: one loop over a row, as wide as the machine's vectors.
+//! A tile of token PEs, field by field instead of PE by PE: one loop over a row, as wide as the machine's
+//! vectors.
 //!
-//! The loop takes what is legal and only marks what is not; marked PEs, which a good job has none of, are then looked at
-//! one by one with the same checks that [`TokenPe`] makes everywhere.
+//! The loop takes what is legal and only marks what is not; marked PEs, which a good job has none of, are
+//! then looked at one by one with the same checks that [`TokenPe`] makes everywhere.
 
 use super::lines::{ColumnLines, RowLines};
 use super::tile::{Connected, Tile};
@@ -9,8 +10,8 @@ use super::{Inputs, Outputs, Token, TokenPe, TokenState};
 use pulp::Arch;
 use systole_hdl::wire::ErrorKind;
 
-/// A link as one word: the operand in the low half, and above it k, job, and these two bits. All lanes of the loop are
-/// of this width, so that nothing has to be widened or narrowed.
+/// A link as one word: the operand in the low half, and above it k, job, and these two bits. All lanes of the
+/// loop are of this width, so that nothing has to be widened or narrowed.
 const TAG: u32 = 32;
 const JOB: u32 = TAG + 16;
 const VALID: u64 = 1 << (JOB + 8);
@@ -51,7 +52,8 @@ fn unpack(word: u64) -> Option<Token> {
 
 /// Takes the legal pairs of a row and marks the illegal ones; not 0 when there are any.
 ///
-/// The slices are parameters of their own, not fields, because only so does the compiler know that they do not overlap.
+/// The slices are parameters of their own, not fields, because only so does the compiler know that they do
+/// not overlap.
 #[inline(always)]
 fn take(a: &[u64], b: &[u64], acc: &mut [i64], count: &mut [u64], marks: &mut [u64], k_len: u64) -> u64 {
     // Equal lengths, said so that the loop needs no checks.
@@ -132,7 +134,8 @@ impl Tile<TokenPe> for TokenTile {
         self.pe = *pe;
     }
 
-    /// Without a connection nothing ever enters, and so nothing moves: there is nothing to tell the two cases apart for.
+    /// Without a connection nothing ever enters, and so nothing moves: there is nothing to tell the two cases
+    /// apart for.
     fn read(&mut self, west: &[Option<Token>], north: &[Option<Token>]) {
         self.a.enter(west.iter().map(pack));
         self.b.enter(north.iter().map(pack));
@@ -163,6 +166,13 @@ impl Tile<TokenPe> for TokenTile {
     fn state(&self, row: usize, column: usize) -> TokenState {
         let at = row * self.columns + column;
         TokenState { acc: self.pe.wrap(self.acc[at]), count: self.count[at] as u32, error: self.error[at] }
+    }
+
+    fn set_state(&mut self, row: usize, column: usize, state: TokenState) {
+        let at = row * self.columns + column;
+        self.acc[at] = state.acc;
+        self.count[at] = u64::from(state.count);
+        self.error[at] = state.error;
     }
 
     fn at(&self) -> (usize, usize) {

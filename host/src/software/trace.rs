@@ -1,8 +1,10 @@
 //! What happened, PE by PE: events sorted by tick, then row, then column, handed to a sink as they arise.
 
 mod json;
+mod vcd;
 
 pub use json::JsonLines;
+pub use vcd::{Vcd, Waves};
 
 use super::pe::{Inputs, Outputs, Pe};
 use std::{fmt, io};
@@ -63,6 +65,25 @@ impl<P: Pe> Sink<P> for Off {
 
     fn record(&mut self, _event: Event<P>) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// A sink, or none.
+impl<P: Pe, S: Sink<P>> Sink<P> for Option<S> {
+    const ENABLED: bool = S::ENABLED;
+
+    fn record(&mut self, event: Event<P>) -> io::Result<()> {
+        self.as_mut().map_or(Ok(()), |sink| sink.record(event))
+    }
+}
+
+/// Two sinks, each of which gets every event.
+impl<P: Pe, S: Sink<P>, T: Sink<P>> Sink<P> for (S, T) {
+    const ENABLED: bool = S::ENABLED || T::ENABLED;
+
+    fn record(&mut self, event: Event<P>) -> io::Result<()> {
+        self.0.record(event.clone())?;
+        self.1.record(event)
     }
 }
 

@@ -4,8 +4,8 @@ use super::{Fault, JobSpec};
 use crate::software::Token;
 use systole_hdl::wire::Injection;
 
-/// The skewed streams of both sides (R4). Before a lane's first token and after its last there is nothing; a dropped or
-/// truncated token keeps its place as a bubble.
+/// The skewed streams of both sides (R4). Before a lane's first token and after its last there is nothing; a
+/// dropped or truncated token keeps its place as a bubble.
 pub(super) struct Schedule<'a> {
     job: &'a JobSpec<'a>,
     side: usize,

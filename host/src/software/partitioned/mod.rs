@@ -1,8 +1,8 @@
 //! The partitioned backend: the array cut into tiles that several threads compute, tick by tick.
 //!
-//! An advancing edge has the same six steps as in the interpreted backend (R29). Tiles keep the links among their own
-//! PEs to themselves; the links between tiles lie here, so that *read* hands every tile all its inputs before any tile
-//! executes, and *write* comes after all have (R30).
+//! An advancing edge has the same six steps as in the interpreted backend (R29). Tiles keep the links among
+//! their own PEs to themselves; the links between tiles lie here, so that *read* hands every tile all its
+//! inputs before any tile executes, and *write* comes after all have (R30).
 
 mod dispatch;
 mod options;
@@ -10,8 +10,9 @@ mod share;
 
 pub use options::{Dispatch, Options};
 
-use super::array::{Direction, Side};
+use super::array::{Checked, Direction, Side};
 use super::boundary::Boundary;
+use super::outcome::Outcome;
 use super::tile::{Connected, Tile};
 use super::trace::Sink;
 use super::{Outputs, Pe, Signals, SoftwareError};
@@ -21,9 +22,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An array cut into tiles.
 ///
-/// One tile is the default, because of what a barrier costs. Measured on two cores that others used too, the best of many
-/// runs: a tick of 64×64 token PEs takes 3.3 µs on one thread and a barrier 1 to 2 µs, so that two threads gain nothing
-/// there, and 1.7 times at 256×256. PEs that are stepped one by one, at some 15 ns each, gain from 64×64 on: 2.1 times.
+/// One tile is the default, because of what a barrier costs. Measured on two cores that others used too, the
+/// best of many runs: a tick of 64×64 token PEs takes 3.3 µs on one thread and a barrier 1 to 2 µs, so that
+/// two threads gain nothing there, and 1.7 times at 256×256. PEs that are stepped one by one, at some 15 ns
+/// each, gain from 64×64 on: 2.1 times.
 pub struct Partitioned<P: Pe> {
     pe: P,
     rows: usize,
@@ -41,8 +43,8 @@ pub struct Partitioned<P: Pe> {
     broken: bool,
 }
 
-/// All tiles, row-major, in portions that one thread computes. A portion is locked by the thread that steps it, or, between
-/// ticks, by the one that runs the array: never by two at once.
+/// All tiles, row-major, in portions that one thread computes. A portion is locked by the thread that steps
+/// it, or, between ticks, by the one that runs the array: never by two at once.
 type Shares<P> = Arc<Vec<Mutex<Share<P>>>>;
 
 /// Locks a share. A panic in a PE is caught inside, so that a poisoned lock tells nothing new.
@@ -51,13 +53,8 @@ fn lock<P: Pe>(share: &Mutex<Share<P>>) -> MutexGuard<'_, Share<P>> {
 }
 
 impl<P: Pe> Partitioned<P> {
-    pub(super) fn new(
-        pe: P,
-        rows: usize,
-        columns: usize,
-        boundary: Boundary<P::Token>,
-        options: &Options,
-    ) -> Result<Self, SoftwareError> {
+    pub(super) fn new(pe: P, checked: Checked<P>, options: &Options) -> Result<Self, SoftwareError> {
+        let Checked { rows, columns, boundary, states: starts } = checked;
         let (tile_rows, tile_columns) = options.tile(rows, columns)?;
         let connected = Connected {
             west_to_east: boundary.is_connected(Direction::WestToEast),
@@ -70,6 +67,11 @@ impl<P: Pe> Partitioned<P> {
                 tiles.push(Placed::new(&pe, [row, column], [height, width], connected));
             }
         }
+        let per_row = columns.div_ceil(tile_columns);
+        for ((row, column), state) in starts {
+            tiles[row / tile_rows * per_row + column / tile_columns].starts.push(((row, column), state));
+        }
+        tiles.iter_mut().for_each(Placed::start);
         let threads = options.threads(tiles.len())?;
         let portions = match options.dispatch {
             _ if threads == 1 => 1,
@@ -148,6 +150,31 @@ impl<P: Pe> Partitioned<P> {
         self.gather(P::Tile::outputs)
     }
 
+    /// Whether nothing is left to do: the streams are at their end and no link leads an entry into a PE any
+    /// more.
+    pub fn is_drained(&self) -> bool {
+        let moves = |direction| self.boundary.is_connected(direction);
+        let (east, south) = (moves(Direction::WestToEast), moves(Direction::NorthToSouth));
+        let idle = |(at, outputs): (usize, &Outputs<P::Token>)| {
+            let (row, column) = (at / self.columns + 1, at % self.columns + 1);
+            !(east && column < self.columns && outputs.east.is_some()
+                || south && row < self.rows && outputs.south.is_some())
+        };
+        self.left() == 0 && self.outputs().iter().enumerate().all(idle)
+    }
+
+    /// All states, and whether they are the end of it.
+    pub fn outcome(&self) -> Outcome<P::State> {
+        Outcome {
+            rows: self.rows,
+            columns: self.columns,
+            states: self.states(),
+            ticks: self.tick,
+            complete: self.is_drained(),
+            left: self.left(),
+        }
+    }
+
     fn gather<T>(&self, of: impl Fn(&P::Tile, usize, usize) -> T) -> Vec<T> {
         let mut all: Vec<Option<T>> = (0..self.rows * self.columns).map(|_| None).collect();
         for share in self.shares.iter() {
@@ -165,8 +192,8 @@ impl<P: Pe> Partitioned<P> {
     /// Executes `ticks` advancing edges.
     ///
     /// # Errors
-    /// No ticks asked for; a PE that panics, with its coordinate; a worker that is gone; a sink that fails. After any of
-    /// these but the first the array can only be cleared.
+    /// No ticks asked for; a PE that panics, with its coordinate; a worker that is gone; a sink that fails.
+    /// After any of these but the first the array can only be cleared.
     pub fn run<S: Sink<P> + Send>(&mut self, ticks: u64, sink: &mut S) -> Result<(), SoftwareError> {
         if ticks == 0 {
             return Err(SoftwareError::NoTicks);
@@ -184,8 +211,8 @@ impl<P: Pe> Partitioned<P> {
         Ok(())
     }
 
-    /// One edge under the shared signals. Under clear or reset the streams move on only if advance is high too, and what
-    /// they present is dropped.
+    /// One edge under the shared signals. Under clear or reset the streams move on only if advance is high
+    /// too, and what they present is dropped.
     ///
     /// # Errors
     /// See [`Partitioned::run`].
@@ -205,7 +232,10 @@ impl<P: Pe> Partitioned<P> {
         self.into_columns.iter_mut().chain(&mut self.into_rows).for_each(|links| links.fill(None));
         for share in self.shares.iter() {
             let Share { pe, tiles, .. } = &mut *lock(share);
-            tiles.iter_mut().for_each(|placed| placed.tile.clear(pe));
+            for placed in tiles {
+                placed.tile.clear(pe);
+                placed.start();
+            }
         }
         self.broken = false;
     }

@@ -42,7 +42,8 @@ impl FromStr for Dispatch {
 /// Options of the partitioned backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Rows of a tile; all rows if `None`. A tile larger than the array is the whole of it; tiles at the edges are smaller.
+    /// Rows of a tile; all rows if `None`. A tile larger than the array is the whole of it; tiles at the
+    /// edges are smaller.
     pub tile_rows: Option<usize>,
     /// Columns of a tile; all columns if `None`.
     pub tile_columns: Option<usize>,

@@ -58,12 +58,21 @@ pub(super) struct Placed<P: Pe> {
     pub(super) size: [usize; 2],
     pub(super) connected: Connected,
     pub(super) events: Vec<Event<P>>,
+    /// States of single PEs after a clear, by their coordinates in the array.
+    pub(super) starts: Vec<((usize, usize), P::State)>,
 }
 
 impl<P: Pe> Placed<P> {
     pub(super) fn new(pe: &P, [row, column]: [usize; 2], size: [usize; 2], connected: Connected) -> Self {
         let tile = P::Tile::new(pe, size[0], size[1], connected);
-        Self { tile, row, column, size, connected, events: Vec::new() }
+        Self { tile, row, column, size, connected, events: Vec::new(), starts: Vec::new() }
+    }
+
+    /// Puts PEs that have a state of their own to start from into it.
+    pub(super) fn start(&mut self) {
+        for ((row, column), state) in &self.starts {
+            self.tile.set_state(row - self.row, column - self.column, state.clone());
+        }
     }
 
     /// Rows of the array that the tile covers.

@@ -15,9 +15,9 @@ const BLOCK: usize = 1 << 16;
 /// {"tick":1,"row":0,"column":1,"west":[1,0,0,true],"north":[8,0,1,true],"east":[1,0,0,true],"south":[8,0,1,true],"raised":"k mismatch","before":[0,0,"unpaired operand"],"after":[0,0,"unpaired operand"]}
 /// ```
 ///
-/// Tokens and states are as their types serialise, `null` being no token: a plain MAC's are numbers, a token PE's are
-/// `[value, job, k, valid]` and `[acc, count, error]`. What leaves a PE, or stays in it, equal to what came is written with
-/// the same digits, so that a float's −0 beside a 0 reads 0.
+/// Tokens and states are as their types serialise, `null` being no token: a plain MAC's are numbers, a token
+/// PE's are `[value, job, k, valid]` and `[acc, count, error]`. What leaves a PE, or stays in it, equal to
+/// what came is written with the same digits, so that a float's −0 beside a 0 reads 0.
 #[derive(Debug)]
 pub struct JsonLines<W: Write> {
     to: W,

@@ -1,0 +1,246 @@
+//! `systole array` as a program: the worked example, its drawings and traces, and every misuse.
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::tempdir;
+
+const SCHEMA: &str = include_str!("../schema/array.json");
+const EXAMPLE: [&str; 3] = ["--matmul", "[1,2;3,4]", "[5,6;7,8]"];
+const A: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/a_3x5.npy");
+const B: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/b_5x3.npy");
+
+/// Runs `systole array`; gives its exit code, output and errors.
+fn array(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_systole"));
+    let output = command.arg("array").args(arguments).timeout(Duration::from_secs(60)).output();
+    let output = output.expect("the program runs");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// A run that must succeed and say nothing on standard error.
+fn good(arguments: &[&str]) -> String {
+    let (code, out, err) = array(arguments);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{arguments:?}");
+    out
+}
+
+fn report(arguments: &[&str]) -> Value {
+    let out = good(&[arguments, &["--format", "json"]].concat());
+    let report = serde_json::from_str(&out).expect("one JSON object and nothing else");
+    let schema: Value = serde_json::from_str(SCHEMA).expect("a schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a sound schema");
+    let faults: Vec<_> = validator.iter_errors(&report).map(|fault| fault.to_string()).collect();
+    assert_eq!(faults, Vec::<String>::new(), "{report}");
+    report
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+#[test]
+fn the_wavefront_of_a_product() {
+    let expected = "\
+tick 0
+  1 5 = 5   . . = 0
+  . . = 0   . . = 0
+tick 1
+  2 7 = 19   1 6 =  6
+  3 5 = 15   . . =  0
+tick 2
+  . . = 19   2 8 = 22
+  4 7 = 43   3 6 = 18
+tick 3
+  . . = 19   . . = 22
+  . . = 43   4 8 = 50
+result =
+  19  22
+  43  50
+array      2×2 mac PEs, 4 ticks on the partitioned backend
+complete   every stream has ended and has passed
+";
+    assert_eq!(good(&EXAMPLE), expected);
+}
+
+#[test]
+fn without_skew_tokens_notice_and_plain_macs_do_not() {
+    let unskewed = [&EXAMPLE[..], &["--no-skew", "--ticks", "5"]].concat();
+    let macs = report(&unskewed);
+    assert_eq!((&macs["result"], &macs["errors"]), (&json!([[19, 8], [20, 50]]), &json!([])));
+    let tokens = report(&[&unskewed[..], &["--pe", "token"]].concat());
+    assert_eq!((&tokens["result"], &tokens["complete"]), (&json!([[19, 0], [0, 50]]), &json!(true)));
+    let errors = json!([
+        {"row": 0, "column": 1, "kind": "unpaired operand"}, {"row": 1, "column": 0, "kind": "unpaired operand"}
+    ]);
+    assert_eq!(tokens["errors"], errors);
+    let out = good(&[&unskewed[..], &["--pe", "token"]].concat());
+    let second = "\
+tick 1
+  2k1j0 7k1j0 = 19   1k0j0 8k1j0 =  0!
+  4k1j0 5k0j0 =  0!  3k0j0 6k0j0 = 18
+  ! PE(0,1) k mismatch
+  ! PE(1,0) k mismatch
+tick 2
+";
+    assert!(out.contains(second), "{out}");
+    assert_eq!(out.matches("\n  ! PE(").count(), 6, "two mismatches and four unpaired operands: {out}");
+}
+
+#[test]
+fn too_few_ticks_are_told() {
+    let streams = ["--west", "[1,2;3,4]", "--north", "[5,7;6,8]"];
+    let r = report(&[&streams[..], &["--ticks", "1", "--backend", "interpreted"]].concat());
+    assert_eq!((&r["complete"], &r["left"], &r["ticks"]), (&json!(false), &json!(4), &json!(1)));
+    assert_eq!((&r["result"], &r["backend"]), (&json!([[5, 0], [0, 0]]), &json!("interpreted")));
+    let r = report(&[&streams[..], &["--ticks", "2"]].concat());
+    assert_eq!((&r["complete"], &r["left"]), (&json!(false), &json!(0)), "still under way");
+    let r = report(&streams);
+    assert_eq!((&r["complete"], &r["ticks"]), (&json!(true), &json!(3)));
+    let out = good(&[&streams[..], &["--ticks", "1"]].concat());
+    assert!(out.ends_with("INCOMPLETE 4 entries have not entered yet: run more --ticks\n"), "{out}");
+}
+
+#[test]
+fn files_are_multiplied_on_every_backend_alike() {
+    // The shipped example, computed by hand.
+    let c = json!([[24, 48, -242], [-4, -10, 126], [203, -201, -618]]);
+    let directory = tempdir().expect("a temporary directory");
+    let product = ["--matmul", A, B];
+    let mut traces = Vec::new();
+    for (pe, options) in [
+        ("mac", &["--backend", "interpreted"][..]),
+        ("mac", &["--tile", "2x2", "--dispatch", "pool", "--threads", "2"]),
+        ("mac", &["--tile", "1x3"]),
+        ("token", &["--backend", "interpreted"]),
+        ("token", &["--tile", "2x2", "--threads", "2"]),
+        ("token", &["--tile", "9x1", "--dispatch", "pool"]),
+    ] {
+        let path = directory.path().join("trace.jsonl");
+        let r = report(&[&product, options, &["--pe", pe, "--trace", text(&path)]].concat());
+        assert_eq!((&r["result"], &r["ticks"], &r["errors"]), (&c, &json!(9), &json!([])), "{options:?}");
+        let trace = fs::read_to_string(&path).expect("a trace");
+        assert_eq!(trace.lines().count(), 9 * 9);
+        traces.push((pe, trace));
+    }
+    for (pe, trace) in &traces {
+        let oracle = traces.iter().find(|(other, _)| other == pe).expect("the first of its kind");
+        assert!(trace == &oracle.1, "{pe}");
+    }
+}
+
+#[test]
+fn csv_lanes_with_holes() {
+    let directory = tempdir().expect("a temporary directory");
+    let west = directory.path().join("west.csv");
+    fs::write(&west, "# one row of the array a line\n1, 2,\n, 3, 4\n").expect("written");
+    let r = report(&["--west", text(&west), "--north", "[5,7,;,6,8]", "--pe", "token"]);
+    assert_eq!((&r["result"], &r["errors"]), (&json!([[19, 22], [43, 50]]), &json!([])));
+}
+
+#[test]
+fn a_drawing_shows_every_tick_and_error() {
+    let directory = tempdir().expect("a temporary directory");
+    let path = directory.path().join("wave.svg");
+    let unskewed = ["--no-skew", "--pe", "token", "--ticks", "5", "--svg", text(&path)];
+    good(&[&EXAMPLE[..], &unskewed].concat());
+    let svg = fs::read_to_string(&path).expect("a drawing");
+    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{svg}");
+    let count = |text: &str| svg.matches(text).count();
+    assert_eq!(count("<g class="), 4 * 5, "{svg}");
+    assert_eq!((count("<g class=\"error\""), count("k mismatch")), (6, 4), "a title and a line each: {svg}");
+    assert!(svg.contains("tick 1, PE(0,1): k mismatch") && svg.contains("1k0j0 8k1j0"), "{svg}");
+}
+
+#[test]
+fn waveforms_hold_every_change() {
+    let directory = tempdir().expect("a temporary directory");
+    let path = directory.path().join("wave.vcd");
+    good(&["--matmul", "[-3]", "[5]", "--trace", text(&path), "--ticks", "3"]);
+    let expected = "\
+$timescale 1 ns $end
+$scope module array $end
+$scope module pe_0_0 $end
+$var wire 32 ! west $end
+$var wire 32 \" north $end
+$var wire 32 # east $end
+$var wire 32 $ south $end
+$var wire 64 % acc $end
+$var wire 8 & raised $end
+$upscope $end
+$upscope $end
+$enddefinitions $end
+#0
+b11111111111111111111111111111101 !
+b00000000000000000000000000000101 \"
+b11111111111111111111111111111101 #
+b00000000000000000000000000000101 $
+b1111111111111111111111111111111111111111111111111111111111110001 %
+b00000000 &
+#1
+bz !
+bz \"
+bz #
+bz $
+#2
+#3
+";
+    assert_eq!(fs::read_to_string(&path).expect("a dump"), expected);
+}
+
+#[test]
+fn misuse_is_explained_and_ends_with_2() {
+    let one = ["--matmul", "[1]", "[1]"];
+    let with = |more: &[&'static str]| [&one[..], more].concat();
+    let cases: Vec<(Vec<&str>, &str)> = vec![
+        (vec![], "required arguments were not provided"),
+        (vec!["--west", "[1,2;3]", "--north", "[1;2]"], "lane 1 has 1 entries where lane 0 has 2"),
+        (
+            vec!["--west", "[1,2]", "--north", "[1]"],
+            "from the west have 2 entries and those from the north 1",
+        ),
+        (vec!["--west", "[1;2]"], "give --shape RxC"),
+        (vec!["--west", "[1]", "--shape", "2x2"], "1 streams from the west for an array that takes 2 there"),
+        (
+            vec!["--north", "[1]", "--shape", "2x2"],
+            "1 streams from the north for an array that takes 2 there",
+        ),
+        (vec!["--west", "[1]", "--shape", "0x2"], "an array of 0×2 has no PE"),
+        (vec!["--west", "[1]", "--shape", "1x2x3"], "write RxC"),
+        (vec!["--west", "[1]", "--shape", "1x1", "--no-skew"], "--no-skew is about --matmul"),
+        (vec!["--west", "[1]", "--shape", "1x4000000000"], "above the limit of 4.0 GiB"),
+        (vec!["--west", "[1]", "--shape", "1x18446744073709551615"], "above the limit of 4.0 GiB"),
+        (vec!["--matmul", "[1]", "[1;2]"], "A needs as many columns as B has rows"),
+        (vec!["--matmul", "[1]", "[]"], "[]: has no entries"),
+        (vec!["--matmul", "[1]", "/nonexistent.npy"], "/nonexistent.npy: cannot be opened"),
+        (with(&["--tile", "0x1"]), "a tile of 0 rows has no PE"),
+        (with(&["--tile", "1x0"]), "a tile of 0 columns has no PE"),
+        (with(&["--dispatch", "pools"]), "no dispatch 'pools': use tasks or pool"),
+        (with(&["--threads", "0"]), "0 threads compute nothing"),
+        (with(&["--ticks", "0"]), "a run of 0 ticks executes nothing"),
+        (with(&["--backend", "interpreted", "--tile", "1x1"]), "leave out --backend interpreted"),
+        (with(&["--trace", "trace.txt"]), "trace.txt: no kind of trace: name it .jsonl or .vcd"),
+        (with(&["--trace", "/nonexistent/t.vcd"]), "/nonexistent/t.vcd: cannot be written"),
+        (with(&["--svg", "/nonexistent/t.svg"]), "/nonexistent/t.svg: cannot be written"),
+        (with(&["--svg", "t.svg", "--ticks", "20001"]), "more than 20000 cells: draw fewer ticks"),
+    ];
+    for (arguments, expected) in cases {
+        let (code, _, err) = array(&arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {err}");
+        assert!(err.contains(expected), "{arguments:?}: {err}");
+        assert_eq!(
+            err.matches("systole: ").count() + err.matches("error: ").count(),
+            1,
+            "{arguments:?}: {err}"
+        );
+    }
+}
+
+#[test]
+fn the_help_names_the_worked_example() {
+    let help = good(&["--help"]);
+    assert!(help.contains("systole array --matmul '[1,2;3,4]' '[5,6;7,8]' --no-skew --ticks 5"), "{help}");
+}
