@@ -98,13 +98,13 @@ impl Recipe {
                 }
                 let _ = writeln!(script, "synth_ice40 -top {TOP}");
             }
-            // A type that these two take for a multiplication out of LUTs: the multipliers are for the PEs.
+            // These two would put any multiplication into a multiplier, and those are for the PEs.
             Family::Ecp5 => {
-                let _ = writeln!(script, "chtype -set $__soft_mul {OTHERS}");
+                let _ = writeln!(script, "techmap {OTHERS}");
                 let _ = writeln!(script, "synth_ecp5 -top {TOP}");
             }
             Family::Gowin => {
-                let _ = writeln!(script, "chtype -set $__soft_mul {OTHERS}");
+                let _ = writeln!(script, "techmap {OTHERS}");
                 let _ = writeln!(script, "synth_gowin -top {TOP}");
             }
         }
