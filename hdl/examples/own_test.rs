@@ -1,8 +1,9 @@
 //! A test of one's own on the gateware, with rust-hdl's `Simulation`: a clock, a test bench in its own thread, a waveform.
 //!
-//! `cargo run -p systole-hdl --example own_test wave.vcd` multiplies `[[1, 2], [3, 4]]` by `[[5, 6], [7, 8]]` on a 2×2
-//! wrapper, checks the product and the number of steps, and writes every signal to `wave.vcd`. To try something else,
-//! change [`stimulus`]. For long runs take the direct loop of `systole_hdl::sim`, which is many times faster.
+//! `cargo run --release -p systole-hdl --example own_test` multiplies `[[1, 2], [3, 4]]` by `[[5, 6], [7, 8]]` on a 2×2
+//! wrapper, checks the product and the number of steps, and writes every signal to `target/own_test.vcd`, or to the file
+//! named as its argument. To try something else, change [`stimulus`]. For long runs take the direct loop of
+//! `systole_hdl::sim`, which is many times faster.
 
 use rust_hdl::prelude::*;
 use std::fs::File;
@@ -67,7 +68,7 @@ fn simulate(waveform: impl Write) -> rust_hdl::core::simulate::Result<()> {
 }
 
 fn main() -> Result<(), String> {
-    let path = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("own_test.vcd"), PathBuf::from);
+    let path = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("target/own_test.vcd"), PathBuf::from);
     let file = File::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     simulate(BufWriter::new(file)).map_err(|error| format!("the test failed: {error:?}"))?;
     println!("the product is right; waveform in {}", path.display());

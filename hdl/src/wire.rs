@@ -27,14 +27,14 @@
 //! # Host to board
 //! | opcode | body | answered by |
 //! |---|---|---|
-//! | [`HELLO`] | nonce u32 | IDENT |
-//! | [`WRITE`] | bank u8 ([`BANK_A`], [`BANK_B`]), address u16, k_len u16, then `n·k_len` operands | ACK |
-//! | [`MULTIPLY`] | a_address u16, b_address u16, b_stride u16, k_len u32, count u8, job u8, result_bytes u8 | RESULT |
-//! | [`INJECT`] | kind u8 ([`Injection`]), step u32, length u32 | ACK |
-//! | [`STATUS`] | nothing | STATUS |
-//! | [`SOURCE`] | n u16 | DATA: n bytes 0, 1, 2, … (mod 256) |
-//! | [`SINK`] | any bytes | ACK |
-//! | [`ECHO`] | any bytes | ECHO: the same bytes |
+//! | `01` [`HELLO`] | nonce u32 | IDENT |
+//! | `02` [`WRITE`] | bank u8 (0 [`BANK_A`], 1 [`BANK_B`]), address u16, k_len u16, then `n·k_len` operands | ACK |
+//! | `03` [`MULTIPLY`] | a_address u16, b_address u16, b_stride u16, k_len u32, count u8, job u8, result_bytes u8 | RESULT |
+//! | `04` [`INJECT`] | kind u8 ([`Injection`]), step u32, length u32 | ACK |
+//! | `05` [`STATUS`] | nothing | STATUS |
+//! | `06` [`SOURCE`] | n u16 | DATA: n bytes 0, 1, 2, … (mod 256) |
+//! | `07` [`SINK`] | any bytes | ACK |
+//! | `08` [`ECHO`] | any bytes | ECHO: the same bytes |
 //!
 //! *WRITE* fills `address .. address + k_len` of every lane of a bank: lane-major, k ascending; the lanes of A are rows,
 //! the lanes of B columns. An operand is `ceil(w/8)` bytes, sign-extended.
@@ -58,13 +58,22 @@
 //!
 //! | opcode | rest of the body |
 //! |---|---|
-//! | [`IDENT`] | [`Identity`], in the order of [`IDENT_BODY`]'s table |
-//! | [`ACK`] | nothing |
-//! | [`NAK`] | reason u8 ([`Nak`]) |
-//! | [`RESULT`] | for each job a status byte and `n·n` values (row-major, `result_bytes` each), then steps u32 and edges u32, summed over the jobs |
-//! | [`STATUS_REPLY`] | kind u8, row u8, column u8, job u8 of the first error; counters u8, saturating: crc, framing, overrun, dropped, refused; all since HELLO |
-//! | [`DATA`] | the bytes asked for |
-//! | [`ECHO_REPLY`] | the bytes sent |
+//! | `81` [`IDENT`] | [`Identity`], in the order of [`IDENT_BODY`]'s table |
+//! | `82` [`ACK`] | nothing |
+//! | `84` [`NAK`] | reason u8 ([`Nak`]) |
+//! | `83` [`RESULT`] | for each job a status byte and `n·n` values (row-major, `result_bytes` each), then steps u32 and edges u32, summed over the jobs |
+//! | `85` [`STATUS_REPLY`] | kind u8, row u8, column u8, job u8 of the first error; counters u8, saturating: crc, framing, overrun, dropped, refused; all since HELLO |
+//! | `86` [`DATA`] | the bytes asked for |
+//! | `88` [`ECHO_REPLY`] | the bytes sent |
+//!
+//! ## Codes
+//! | what | codes |
+//! |---|---|
+//! | NAK, send again from `expected` ([`Nak`]) | `01` crc · `02` seq · `03` overflow |
+//! | NAK, fatal | `11` opcode · `12` length · `13` argument · `14` no session |
+//! | error of a job ([`ErrorKind`]) | `01` unpaired operand · `02` job mismatch · `03` k mismatch · `04` out of order · `05` missing terms |
+//! | fault to inject ([`Injection`]) | `01` flip k · `02` flip job · `03` drop valid · `04` repeat k · `05` truncate · `06` pause · `07` start |
+//! | origin ([`Origin`]) | `00` image · `01` simulated |
 //!
 //! ## The status byte of a job
 //! | bits | meaning |
@@ -382,4 +391,42 @@ pub struct Identity {
     pub largest_frame: u32,
     /// Hash over everything that shapes the image.
     pub design_hash: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers in this page's tables are those of the constants.
+    #[test]
+    fn the_page_has_the_codes_of_the_constants() {
+        let page = include_str!("wire.rs");
+        let opcodes = [
+            ("HELLO", HELLO),
+            ("WRITE", WRITE),
+            ("MULTIPLY", MULTIPLY),
+            ("INJECT", INJECT),
+            ("STATUS", STATUS),
+            ("SOURCE", SOURCE),
+            ("SINK", SINK),
+            ("ECHO", ECHO),
+            ("IDENT", IDENT),
+            ("ACK", ACK),
+            ("NAK", NAK),
+            ("RESULT", RESULT),
+            ("STATUS_REPLY", STATUS_REPLY),
+            ("DATA", DATA),
+            ("ECHO_REPLY", ECHO_REPLY),
+        ];
+        for (name, code) in opcodes {
+            assert!(page.contains(&format!("//! | `{code:02X}` [`{name}`] |")), "{name}");
+        }
+        let naks = Nak::ALL.iter().map(|x| (x.code(), x.name()));
+        let kinds = ErrorKind::ALL.iter().map(|x| (x.code(), x.name()));
+        let faults = Injection::ALL.iter().map(|x| (x.code(), x.name()));
+        let origins = Origin::ALL.iter().map(|x| (x.code(), x.name()));
+        for (code, name) in naks.chain(kinds).chain(faults).chain(origins) {
+            assert!(page.contains(&format!("`{code:02X}` {name}")), "{name}");
+        }
+    }
 }
