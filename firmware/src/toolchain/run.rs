@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 const TAIL: usize = 15;
 
 impl Found {
-    /// The arguments with which yosys runs a script: a program takes an option, [`PYOSYS`](super::PYOSYS) the name alone.
+    /// The arguments with which yosys runs a script: a program takes an option, `PYOSYS` the name alone.
     pub fn script_arguments<'a>(&self, script: &'a str) -> Vec<&'a str> {
         if self.leading.is_empty() { vec!["-s", script] } else { vec![script] }
     }
