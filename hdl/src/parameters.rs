@@ -3,11 +3,39 @@
 //! Everything that depends on a parameter (widths, counts, limits) is derived here and nowhere else; the gateware is
 //! generated from these numbers and the host plans with them.
 
+use std::ops::RangeInclusive;
 use thiserror::Error;
 
 /// Pipeline stages inside a PE between operands and accumulator. 0 is the contract's baseline; a product register
 /// would make it 1. It is a term of [`Parameters::steps`] and of nothing else.
 pub const STAGES: u32 = 0;
+
+/// Grid sides that can be built.
+pub const N_RANGE: RangeInclusive<u32> = 1..=32;
+
+/// Operand widths in bits.
+pub const W_RANGE: RangeInclusive<u32> = 2..=16;
+
+/// Widest accumulator in bits; the narrowest is twice the operand width.
+pub const AW_MOST: u32 = 48;
+
+/// Longest reductions of one job, in terms.
+pub const K_MAX_RANGE: RangeInclusive<u32> = 1..=65536;
+
+/// Widths of the job tag in bits.
+pub const JOB_BITS_RANGE: RangeInclusive<u32> = 1..=8;
+
+/// Deepest bank, in operands a lane; the shallowest holds `k_max`.
+pub const DEPTH_MOST: u32 = 65536;
+
+/// Largest command FIFO in bytes; [`Parameters::smallest_fifo`] is the smallest.
+pub const FIFO_MOST: u32 = 65536;
+
+/// Clocks in hertz.
+pub const CLOCK_RANGE: RangeInclusive<u32> = 1_000_000..=500_000_000;
+
+/// UART rates in bits a second, as far as [`MIN_CLOCKS_PER_BIT`] allows.
+pub const BAUD_RANGE: RangeInclusive<u32> = 1200..=100_000_000;
 
 /// Largest total error between the requested baud rate and the one an integer divisor of the clock gives, in percent.
 pub const BAUD_TOLERANCE_PERCENT: u32 = 2;
@@ -46,21 +74,26 @@ pub struct Parameters {
     pub injection: bool,
 }
 
+impl Parameters {
+    /// The design that is meant where nothing else is said.
+    pub const DEFAULT: Self = Self {
+        n: 4,
+        w: 8,
+        aw: 32,
+        k_max: 256,
+        job_bits: 2,
+        a_depth: 512,
+        b_depth: 1024,
+        fifo: 4096,
+        clock_hz: 24_000_000,
+        baud: 3_000_000,
+        injection: true,
+    };
+}
+
 impl Default for Parameters {
     fn default() -> Self {
-        Self {
-            n: 4,
-            w: 8,
-            aw: 32,
-            k_max: 256,
-            job_bits: 2,
-            a_depth: 512,
-            b_depth: 1024,
-            fifo: 4096,
-            clock_hz: 24_000_000,
-            baud: 3_000_000,
-            injection: true,
-        }
+        Self::DEFAULT
     }
 }
 
@@ -87,10 +120,23 @@ pub enum ParameterError {
         /// The value asked for.
         value: u32,
     },
-    /// A clock that cannot make the baud rate.
+    /// A rate whose bits are too short for the clock.
+    #[error(
+        "baud is {baud}, but a UART needs at least {MIN_CLOCKS_PER_BIT} clocks a bit: at most {most} baud at a \
+         clock of {clock_hz} Hz"
+    )]
+    BaudTooFast {
+        /// Rate asked for.
+        baud: u32,
+        /// Clock of the design.
+        clock_hz: u32,
+        /// Largest rate at this clock.
+        most: u32,
+    },
+    /// A clock that no integer divides into the baud rate.
     #[error(
         "baud is {baud}, but a clock of {clock_hz} Hz divided by {divisor} gives {actual}: it must be within \
-         {BAUD_TOLERANCE_PERCENT} % at {MIN_CLOCKS_PER_BIT} or more clocks a bit"
+         {BAUD_TOLERANCE_PERCENT} %"
     )]
     Baud {
         /// Rate asked for.
@@ -122,28 +168,38 @@ impl Parameters {
                 Err(ParameterError::Range { name, value, low, high, because: because.to_owned() })
             }
         };
-        range("n", self.n, 1, 32, "")?;
-        range("w", self.w, 2, 16, "")?;
-        range("aw", self.aw, 2 * self.w, 48, " (at least twice the operand width w)")?;
-        range("k-max", self.k_max, 1, 65536, "")?;
-        range("job-bits", self.job_bits, 1, 8, "")?;
-        range("a-depth", self.a_depth, self.k_max, 65536, " (at least k-max)")?;
-        range("b-depth", self.b_depth, self.k_max, 65536, " (at least k-max)")?;
-        let smallest = 2 * (crate::wire::HEADER + self.smallest_body()) as u32;
-        range("fifo", self.fifo, smallest, 65536, " (at least two of the smallest useful frames)")?;
+        let fixed = |name, value, allowed: RangeInclusive<u32>, unit| {
+            range(name, value, *allowed.start(), *allowed.end(), unit)
+        };
+        fixed("n", self.n, N_RANGE, "")?;
+        fixed("w", self.w, W_RANGE, "")?;
+        range("aw", self.aw, 2 * self.w, AW_MOST, " (at least twice the operand width w)")?;
+        fixed("k-max", self.k_max, K_MAX_RANGE, "")?;
+        fixed("job-bits", self.job_bits, JOB_BITS_RANGE, "")?;
+        range("a-depth", self.a_depth, self.k_max, DEPTH_MOST, " (at least k-max)")?;
+        range("b-depth", self.b_depth, self.k_max, DEPTH_MOST, " (at least k-max)")?;
+        let because = " (a power of two that holds two of the smallest useful frames)";
+        range("fifo", self.fifo, self.smallest_fifo(), FIFO_MOST, because)?;
         if !self.fifo.is_power_of_two() {
             return Err(ParameterError::NotPowerOfTwo { value: self.fifo });
         }
-        range("clock", self.clock_hz, 1_000_000, 500_000_000, " Hz")?;
-        range("baud", self.baud, 1200, 100_000_000, "")?;
-        let divisor = self.clocks_per_bit();
-        let actual = self.clock_hz / divisor.max(1);
-        let error = u64::from(actual.abs_diff(self.baud)) * 100;
-        if divisor < MIN_CLOCKS_PER_BIT || error > u64::from(BAUD_TOLERANCE_PERCENT) * u64::from(self.baud) {
-            let (baud, clock_hz) = (self.baud, self.clock_hz);
+        fixed("clock", self.clock_hz, CLOCK_RANGE, " Hz")?;
+        fixed("baud", self.baud, BAUD_RANGE, "")?;
+        let (baud, clock_hz, divisor) = (self.baud, self.clock_hz, self.clocks_per_bit());
+        if divisor < MIN_CLOCKS_PER_BIT {
+            return Err(ParameterError::BaudTooFast { baud, clock_hz, most: clock_hz / MIN_CLOCKS_PER_BIT });
+        }
+        let actual = clock_hz / divisor;
+        let error = u64::from(actual.abs_diff(baud)) * 100;
+        if error > u64::from(BAUD_TOLERANCE_PERCENT) * u64::from(baud) {
             return Err(ParameterError::Baud { baud, clock_hz, divisor, actual });
         }
         Ok(())
+    }
+
+    /// Bytes of the smallest command FIFO: a power of two that holds two of the smallest useful frames.
+    pub fn smallest_fifo(&self) -> u32 {
+        (2 * (crate::wire::HEADER + self.smallest_body()) as u32).next_power_of_two()
     }
 
     /// Body of the largest frame that no design can do without: one step of a panel, or a MULTIPLY.
@@ -300,5 +356,36 @@ mod tests {
             assert!(error.starts_with(text), "{error}");
         }
         assert_eq!(d().check(), Ok(()));
+    }
+
+    #[test]
+    fn the_smallest_fifo_named_is_one_that_works() {
+        for n in [1, 4, 32] {
+            let small = Parameters { n, fifo: 2, ..Parameters::default() };
+            let ParameterError::Range { name: "fifo", low, .. } = small.check().expect_err("too small")
+            else {
+                panic!("another error");
+            };
+            assert_eq!(Parameters { fifo: low, ..small.clone() }.check(), Ok(()), "n = {n}");
+            let half = Parameters { fifo: low / 2, ..small };
+            assert!(half.check().is_err_and(|error| error.to_string().contains(&format!("{low}..=65536"))));
+        }
+    }
+
+    #[test]
+    fn a_rate_is_too_fast_or_does_not_divide() {
+        let at =
+            |baud| Parameters { baud, ..Parameters::default() }.check().map_err(|error| error.to_string());
+        for baud in [7_000_000, 100_000_000] {
+            let text = format!(
+                "baud is {baud}, but a UART needs at least 4 clocks a bit: at most 6000000 baud at a clock of \
+                 24000000 Hz"
+            );
+            assert_eq!(at(baud), Err(text));
+        }
+        assert_eq!(at(6_000_000), Ok(()));
+        let text =
+            "baud is 3200000, but a clock of 24000000 Hz divided by 8 gives 3000000: it must be within 2 %";
+        assert_eq!(at(3_200_000), Err(text.to_owned()));
     }
 }

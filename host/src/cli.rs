@@ -15,23 +15,23 @@ pub mod run;
 pub mod selftest;
 pub mod toolchain;
 
-pub use arguments::{DesignArgs, Format, LinkArgs, Size};
+pub use arguments::{DesignArgs, Format, LinkArgs, MemoryArgs, Size};
 
 use crate::error::{Error, exit};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Streams matrices through a systolic array on an FPGA, or through its simulation, and checks every result.
 #[derive(Debug, Parser)]
-#[command(name = "systole", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "systole", version, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-/// Shown below the help text.
+/// Shown below the help text of every command.
 const EXIT_CODES: &str = "Exit codes: 0 all equal · 1 results differ or a fault went undetected · 2 arguments or \
                           files · 3 board or link · 4 a tool failed, no fit, no timing · 5 something is \
                           missing on this machine · 130 interrupted";
@@ -58,7 +58,7 @@ enum Command {
 
 /// Runs the program with these arguments; gives its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match parse(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help goes to standard output, where a reader that closes it is no failure.
@@ -69,11 +69,23 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match watch_for_interrupt().and_then(|cancel| command(cli.command, &cancel)) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("systole: {}", explain(&error));
+            output::say(&format!("systole: {}", explain(&error)));
             // What no library error explains is about the arguments or this machine.
             error.downcast_ref().map_or(exit::INPUT, Error::exit_code)
         }
     }
+}
+
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut command = with_exit_codes(Cli::command());
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The command and all below it, with the exit codes in their help.
+fn with_exit_codes(command: clap::Command) -> clap::Command {
+    let own = command.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
+    command.after_help(own + EXIT_CODES).mut_subcommands(with_exit_codes)
 }
 
 /// An error with its causes, each said once: many errors already quote what caused them.
@@ -102,11 +114,16 @@ fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
     }
 }
 
-/// A flag that Ctrl-C sets, so that whatever runs can end in order.
+/// A flag that Ctrl-C sets, so that whatever runs can end in order. The second Ctrl-C ends the program at once.
 fn watch_for_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
-    match ctrlc::set_handler(move || seen.store(true, Ordering::Relaxed)) {
+    let handler = move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(exit::INTERRUPTED));
+        }
+    };
+    match ctrlc::set_handler(handler) {
         Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(cancel),
         Err(error) => Err(anyhow::Error::new(error).context("Ctrl-C cannot be watched for")),
     }

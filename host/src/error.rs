@@ -59,6 +59,22 @@ pub enum Error {
         /// Memory it may take, for people.
         limit: String,
     },
+    /// A product for which there is no memory.
+    #[error("{shape} would take {needed} of memory, more than is free on this machine; split it")]
+    NoMemory {
+        /// The product.
+        shape: String,
+        /// Memory it needs, for people.
+        needed: String,
+    },
+    /// A file to write that is also read, or written as something else.
+    #[error("--out {out} is the same file as the input {input}; give it another name")]
+    SameFile {
+        /// Where C was to go.
+        out: String,
+        /// The file of A or B.
+        input: String,
+    },
     /// Arguments that do not go together.
     #[error("{0}")]
     Arguments(String),

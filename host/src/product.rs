@@ -4,16 +4,13 @@ use crate::compare::{Comparison, assemble};
 use crate::error::Error;
 use crate::execute::execute;
 use crate::link::{Level, Link};
-use crate::matrix::{Operands, Sums, size};
+use crate::matrix::{Operands, Sums};
 use crate::plan::{Plan, Shape};
 use crate::reference::{Reference, runs, sums};
 use crate::session::{Counters, Session, SessionError, SessionOptions};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use systole_firmware::design::Design;
-
-/// Bytes that a job takes in the host besides its values: both results' headers and its share of the plan.
-const JOB_BYTES: u128 = 160;
 
 /// Runs whose reference is computed between two looks at whether to stop.
 const REFERENCE_RUNS: usize = 64;
@@ -78,27 +75,6 @@ impl Watcher for () {
     fn progress(&mut self, _stage: &'static str, _done: u64, _total: u64) {}
 }
 
-/// Refuses a product that would take more than `limit` bytes of memory in the host.
-///
-/// # Errors
-/// [`Error::Memory`], which says how much it would take.
-pub fn check_memory(m: u128, k: u128, p: u128, design: &Design, limit: u64) -> Result<(), Error> {
-    let parameters = design.parameters();
-    let n = u128::from(parameters.n);
-    let limit_k = u128::from(parameters.k_limit());
-    let blocks = m.div_ceil(n).saturating_mul(p.div_ceil(n));
-    let jobs = blocks.saturating_mul(k.div_ceil(limit_k));
-    // 32-bit operands; two 64-bit values for each result, the one that came and the one expected; 64-bit C, twice.
-    let operands = m.saturating_mul(k).saturating_add(k.saturating_mul(p)).saturating_mul(4);
-    let results = jobs.saturating_mul(JOB_BYTES + 16 * n * n);
-    let needed = operands.saturating_add(results).saturating_add(m.saturating_mul(p).saturating_mul(16));
-    if needed > u128::from(limit) {
-        let shape = format!("{m}x{k}x{p}");
-        return Err(Error::Memory { shape, needed: size(needed), limit: size(u128::from(limit)) });
-    }
-    Ok(())
-}
-
 /// The product of two matrices by the board behind a link, checked.
 ///
 /// # Errors
@@ -125,6 +101,7 @@ pub fn product(
     let plan = Plan::new(shape, parameters);
     seconds.plan = lap();
 
+    watcher.progress("run", 0, plan.jobs);
     let level = link.level();
     let options = SessionOptions { nonce: FIRST_NONCE, design: Some(design.clone()) };
     let mut session = Session::open(link, options, cancel)?;
@@ -173,4 +150,32 @@ pub fn product(
         counters,
         seconds,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::software::SoftwareLink;
+    use systole_hdl::parameters::Parameters;
+    use systole_hdl::wire::Origin;
+
+    #[derive(Default)]
+    struct Seen(Vec<(&'static str, u64, u64)>);
+
+    impl Watcher for Seen {
+        fn progress(&mut self, stage: &'static str, done: u64, total: u64) {
+            self.0.push((stage, done, total));
+        }
+    }
+
+    #[test]
+    fn progress_begins_at_none_of_all() {
+        let design = Design::new(Parameters::default()).expect("default");
+        let mut link = SoftwareLink::new(design.identity(Origin::Simulated));
+        let (a, b) = (Operands::zeros(8, 1), Operands::zeros(1, 4));
+        let mut seen = Seen::default();
+        product(&mut link, &design, &a, &b, &mut seen, &AtomicBool::new(false)).expect("a product");
+        assert_eq!(seen.0.first(), Some(&("run", 0, 2)));
+        assert_eq!(seen.0.last(), Some(&("reference", 2, 2)));
+    }
 }

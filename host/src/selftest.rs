@@ -70,6 +70,27 @@ impl Check {
     }
 }
 
+/// A fault that cannot be shown in a design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The injection.
+    pub injection: &'static str,
+    /// Why no job of the design can show it.
+    pub why: &'static str,
+}
+
+/// The faults that [`selftest`] leaves out, because no job of this design can show them.
+pub fn left_out(parameters: &Parameters) -> Vec<LeftOut> {
+    let repeat =
+        LeftOut { injection: Injection::RepeatK.name(), why: "a job of one term has no earlier k to repeat" };
+    if terms(parameters) > 1 { Vec::new() } else { vec![repeat] }
+}
+
+/// Terms of the job that is injected.
+fn terms(parameters: &Parameters) -> u32 {
+    parameters.k_limit().min(4)
+}
+
 /// Injects every fault that a job of this design can show; gives the checks, and what crossed the link.
 ///
 /// # Errors
@@ -104,7 +125,7 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(parameters: &'a Parameters) -> Self {
-        let k_len = parameters.k_limit().min(4);
+        let k_len = terms(parameters);
         let (n, k) = (parameters.n as usize, k_len as usize);
         // −1, 0 and 1 in turn: they fit every width, and neighbours differ.
         let values = |count: usize, shift: usize| (0..count).map(|i| ((i + shift) % 3) as i32 - 1).collect();
@@ -142,8 +163,7 @@ impl<'a> Bench<'a> {
             (Injection::Start, 0, Observed { refused: true, ..nothing }),
             (Injection::FlipK, NEVER, Observed { fired: false, ..nothing }),
         ];
-        // A job of one term has no earlier k to repeat.
-        if self.chunk.k_len > 1 {
+        if left_out(self.parameters).is_empty() {
             faults.insert(3, (Injection::RepeatK, 1, error(ErrorKind::OutOfOrder)));
         }
         faults

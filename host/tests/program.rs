@@ -162,7 +162,16 @@ fn bad_input_is_one_clear_error_and_exit_code_2() {
         (&["run", A, B, "--a-depth", "255"], "a-depth is 255, but must be 256..=65536"),
         (&["run", A, B, "--b-depth", "70000"], "b-depth is 70000, but must be 256..=65536"),
         (&["run", A, B, "--fifo", "3000"], "fifo is 3000, but must be a power of two"),
-        (&["run", A, B, "--baud", "7000000"], "baud is 7000000"),
+        (&["run", A, B, "--fifo", "2"], "fifo is 2, but must be 64..=65536"),
+        (
+            &["run", A, B, "--baud", "7000000"],
+            "4 clocks a bit: at most 6000000 baud at a clock of 24000000 Hz",
+        ),
+        (
+            &["run", A, B, "--baud", "3200000"],
+            "baud is 3200000, but a clock of 24000000 Hz divided by 8 gives",
+        ),
+        (&["bench", "wire", "--pace", "100001"], "100001 is not in 1..=100000"),
         (&["run", A, B, "--link", "carrier-pigeon"], "invalid value 'carrier-pigeon'"),
         (&["selftest", "--no-injection"], "leaves fault injection out"),
         (&["bench", "wire", "--product", "1x1"], "write MxKxP"),
@@ -192,6 +201,29 @@ fn help_and_version() {
         assert!(help.contains(option), "{command} {option}: {help}");
     }
     assert_eq!(good(&["--version"]), concat!("systole ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn every_help_has_the_exit_codes_and_every_design_option_its_range() {
+    for command in [&["--help"][..], &["run", "--help"], &["bench", "wire", "--help"], &["build", "--help"]] {
+        let help = good(command);
+        let codes: Vec<&str> =
+            help.split("Exit codes:").nth(1).expect("a footer").split_whitespace().collect();
+        for code in ["0", "1", "2", "3", "4", "5", "130"] {
+            assert!(codes.contains(&code), "{command:?} {code}: {help}");
+        }
+    }
+    let help = good(&["run", "--help"]);
+    let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for range in [
+        "Grid side, 1 to 32 [default: 4]",
+        "Accumulator bits, 2·w to 48 [default: 32]",
+        "to 65536 [default: 4096]",
+        "Clock in hertz, 1000000 to 500000000 [default: 24000000]",
+        "4 or more clocks a bit, 1200 to 100000000 [default: 3000000]",
+    ] {
+        assert!(help.contains(range), "{range}: {help}");
+    }
 }
 
 #[test]

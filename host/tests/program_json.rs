@@ -121,6 +121,13 @@ fn selftest_fits_the_smallest_designs() {
     for design in [["--n", "1", "--k-max", "1"], ["--n", "3", "--job-bits", "1"], ["--w", "2", "--aw", "4"]] {
         let r = report(SELFTEST, &[&["selftest"][..], &design].concat());
         assert_eq!(r["passed"], json!(true), "{design:?}");
+        let left_out: Vec<_> = r["left_out"].as_array().expect("an array").iter().collect();
+        // Jobs of one term: at most one, or at most one whose sum is exact in 4 bits.
+        if design[0] != "--n" || design[1] == "1" {
+            assert_eq!((left_out.len(), &left_out[0]["injection"]), (1, &json!("repeat k")));
+        } else {
+            assert!(left_out.is_empty(), "{design:?}: {left_out:?}");
+        }
     }
 }
 

@@ -5,44 +5,60 @@ use crate::link::Link;
 use crate::link::sim::SimLink;
 use crate::link::software::SoftwareLink;
 use clap::{Args, ValueEnum};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use systole_firmware::design::Design;
-use systole_hdl::parameters::Parameters;
+use systole_hdl::parameters::{
+    AW_MOST, BAUD_RANGE, CLOCK_RANGE, DEPTH_MOST, FIFO_MOST, JOB_BITS_RANGE, K_MAX_RANGE, MIN_CLOCKS_PER_BIT,
+    N_RANGE, Parameters, W_RANGE,
+};
 use systole_hdl::wire::Origin;
+
+/// What is taken for a parameter that is not given.
+const DEFAULT: Parameters = Parameters::DEFAULT;
+
+/// Help of a parameter with its range and its default.
+fn ranged(what: &str, low: impl Display, high: u32, default: u32) -> String {
+    format!("{what}, {low} to {high} [default: {default}]")
+}
+
+fn fixed(what: &str, range: &RangeInclusive<u32>, default: u32) -> String {
+    ranged(what, range.start(), *range.end(), default)
+}
 
 /// The design's parameters.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Design")]
 pub struct DesignArgs {
-    /// Grid side, 1 to 32 [default: 4]
-    #[arg(long)]
+    #[arg(long, help = fixed("Grid side", &N_RANGE, DEFAULT.n))]
     n: Option<u32>,
-    /// Operand bits, 2 to 16 [default: 8]
-    #[arg(long)]
+    #[arg(long, help = fixed("Operand bits", &W_RANGE, DEFAULT.w))]
     w: Option<u32>,
-    /// Accumulator bits, 2·w to 48 [default: 32]
-    #[arg(long)]
+    #[arg(long, help = ranged("Accumulator bits", "2·w", AW_MOST, DEFAULT.aw))]
     aw: Option<u32>,
-    /// Longest reduction of one job, 1 to 65536 [default: 256]
-    #[arg(long)]
+    #[arg(long, help = fixed("Longest reduction of one job", &K_MAX_RANGE, DEFAULT.k_max))]
     k_max: Option<u32>,
-    /// Job tag bits, 1 to 8 [default: 2]
-    #[arg(long)]
+    #[arg(long, help = fixed("Job tag bits", &JOB_BITS_RANGE, DEFAULT.job_bits))]
     job_bits: Option<u32>,
-    /// Operands a lane in bank A, k-max to 65536 [default: 512]
-    #[arg(long)]
+    #[arg(long, help = ranged("Operands a lane in bank A", "k-max", DEPTH_MOST, DEFAULT.a_depth))]
     a_depth: Option<u32>,
-    /// Operands a lane in bank B, k-max to 65536 [default: 1024]
-    #[arg(long)]
+    #[arg(long, help = ranged("Operands a lane in bank B", "k-max", DEPTH_MOST, DEFAULT.b_depth))]
     b_depth: Option<u32>,
-    /// Bytes of the command FIFO, a power of two [default: 4096]
-    #[arg(long)]
+    #[arg(long, help = ranged(
+        "Bytes of the command FIFO, a power of two",
+        &format!("{} (more with large n·w)", Parameters { n: 1, ..DEFAULT }.smallest_fifo()),
+        FIFO_MOST,
+        DEFAULT.fifo,
+    ))]
     fifo: Option<u32>,
-    /// Clock in hertz [default: 24000000]
-    #[arg(long)]
+    #[arg(long, help = fixed("Clock in hertz", &CLOCK_RANGE, DEFAULT.clock_hz))]
     clock: Option<u32>,
-    /// UART rate in bits a second [default: 3000000]
-    #[arg(long)]
+    #[arg(long, help = fixed(
+        &format!("UART rate in bits a second, {MIN_CLOCKS_PER_BIT} or more clocks a bit"),
+        &BAUD_RANGE,
+        DEFAULT.baud,
+    ))]
     baud: Option<u32>,
     /// Leave out the gateware that injects faults
     #[arg(long)]
@@ -76,6 +92,21 @@ impl DesignArgs {
             baud: self.baud.unwrap_or(d.baud),
             injection: d.injection && !self.no_injection,
         })?)
+    }
+}
+
+/// How much memory a product may take.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct MemoryArgs {
+    /// Most memory that matrices may take, in GiB
+    #[arg(long, default_value_t = 4, value_name = "GIB", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    memory_limit: u32,
+}
+
+impl MemoryArgs {
+    /// The limit in bytes.
+    pub fn bytes(self) -> u64 {
+        u64::from(self.memory_limit) << 30
     }
 }
 

@@ -3,11 +3,12 @@
 use super::output::{count, note_trouble, print, print_json, time};
 use super::progress::Bar;
 use super::report::ProductReport;
-use super::{DesignArgs, Format, Size};
+use super::{DesignArgs, Format, MemoryArgs, Size};
 use crate::error::exit;
 use crate::link::sim::SimLink;
 use crate::matrix::random;
-use crate::product::{Watcher, check_memory, product};
+use crate::memory;
+use crate::product::{Watcher, product};
 use clap::{Args, Subcommand};
 use std::sync::atomic::AtomicBool;
 use systole_hdl::wire::Origin;
@@ -15,8 +16,8 @@ use systole_hdl::wire::Origin;
 /// Bits of a byte on a UART: start, eight, stop.
 const UART_BITS: u32 = 10;
 
-/// Most memory a benchmark's matrices may take, in bytes.
-const MEMORY_LIMIT: u64 = 4 << 30;
+/// Slowest pace, in cycles a byte: at more, even a product of one element takes minutes to simulate.
+const SLOWEST: i64 = 100_000;
 
 /// Arguments of `systole bench`.
 #[derive(Debug, Args)]
@@ -41,12 +42,16 @@ struct WireArgs {
     /// Seed of the random matrices
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Clock cycles a byte takes on the wire, each way [default: the design's UART]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        help = format!("Clock cycles a byte takes on the wire, each way, 1 to {SLOWEST} [default: the design's UART]"),
+        value_parser = clap::value_parser!(u32).range(1..=SLOWEST))]
     pace: Option<u32>,
     /// How to report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    #[command(flatten)]
+    memory: MemoryArgs,
     #[command(flatten)]
     design: DesignArgs,
 }
@@ -63,7 +68,7 @@ pub fn main(arguments: &BenchArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
 fn wire(arguments: &WireArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
     let design = arguments.design.design()?;
     let Size { m, k, p } = arguments.product;
-    check_memory(m as u128, k as u128, p as u128, &design, MEMORY_LIMIT)?;
+    memory::check(m as u128, k as u128, p as u128, &design, arguments.memory.bytes())?;
     let pace = arguments.pace.unwrap_or(UART_BITS * design.parameters().clocks_per_bit());
     let (a, b) = random(m, k, p, design.parameters().w, arguments.seed);
     let mut link = SimLink::new(&design.identity(Origin::Simulated), Some(pace));

@@ -1,9 +1,10 @@
 //! `systole build`: an image for a board.
 
-use super::output::{print, print_json};
+use super::output::{print, print_json, say};
 use super::report::{DesignReport, FORMAT_VERSION};
 use super::{DesignArgs, Format};
 use crate::error::{Error, exit};
+use crate::file;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -92,7 +93,9 @@ pub fn main(arguments: &BuildArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
             image => image?,
         },
     };
-    write_whole(Path::new(&report.out), &bytes)?;
+    let path = Path::new(&report.out);
+    file::replace(path, |file| file.write_all(&bytes))
+        .with_context(|| format!("cannot write {}", file::shown(path)))?;
     match arguments.format {
         Format::Json => print_json(&report)?,
         Format::Text => print(&text(&report))?,
@@ -144,7 +147,7 @@ fn image(
         false => Some(Cache::of_user().map_err(build::BuildError::from).map_err(Error::from)?),
     };
     let request = Request { board, design, seeds, allow_timing_failure: arguments.allow_timing_failure };
-    let mut progress = |stage: &str| eprintln!("{stage} …");
+    let mut progress = |stage: &str| say(&format!("{stage} …"));
     let image = build::build(&request, toolchain, cache.as_ref(), &mut progress).map_err(Error::from)?;
     let ending = image.report.image.rsplit('.').next().unwrap_or_default();
     let (bytes, emit, ending) = match arguments.emit {
@@ -163,21 +166,6 @@ fn image(
         image: Some(image.report),
     };
     Ok((bytes, report))
-}
-
-/// Writes a file beside its place and renames it: never a half-written one.
-fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let write = || -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(bytes)?;
-        file.persist(path)?;
-        Ok(())
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn text(report: &BuildReport) -> String {

@@ -37,6 +37,11 @@ impl<W: Write> Write for Patient<W> {
     }
 }
 
+/// Writes a line to standard error. Where that fails there is nobody left to tell, and the exit code still says it.
+pub(super) fn say(line: &str) {
+    let _closed = writeln!(std::io::stderr(), "{line}");
+}
+
 /// Writes one JSON object and a newline.
 ///
 /// # Errors
@@ -54,7 +59,7 @@ pub(super) fn note_trouble(counters: &Counters) {
         (counters.timeouts, "deadlines passed and frames were sent again"),
     ];
     for (count, what) in told.iter().filter(|(count, _)| *count > 0) {
-        eprintln!("systole: note: {count} {what}");
+        say(&format!("systole: note: {count} {what}"));
     }
 }
 

@@ -26,11 +26,12 @@ impl Bar {
 
 impl Watcher for Bar {
     fn progress(&mut self, stage: &'static str, done: u64, total: u64) {
+        // The message draws the bar, so length and position come first: a bar without a length looks full.
+        self.bar.set_length(total);
+        self.bar.set_position(done);
         if self.bar.message() != stage {
             self.bar.set_message(stage);
             self.bar.reset_eta();
         }
-        self.bar.set_length(total);
-        self.bar.set_position(done);
     }
 }

@@ -3,11 +3,13 @@
 use super::output::{count, note_trouble, print, print_json, time};
 use super::progress::Bar;
 use super::report::ProductReport;
-use super::{DesignArgs, Format, LinkArgs, Size};
+use super::{DesignArgs, Format, LinkArgs, MemoryArgs, Size};
 use crate::error::{Error, exit};
+use crate::file::{is_same, shown};
 use crate::link::Link;
 use crate::matrix::{self, Operands, OutType, random};
-use crate::product::{Product, Watcher, check_memory, product};
+use crate::memory;
+use crate::product::{Product, Watcher, product};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::fmt::Write;
@@ -42,9 +44,8 @@ pub struct RunArgs {
     /// Type of C
     #[arg(long, value_enum, default_value_t = OutDtype::Int32)]
     out_dtype: OutDtype,
-    /// Most memory that matrices may take, in GiB
-    #[arg(long, default_value_t = 4, value_name = "GIB", value_parser = clap::value_parser!(u32).range(1..=65536))]
-    memory_limit: u32,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// How to report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -69,9 +70,7 @@ enum OutDtype {
 /// Everything of [`Error`], with what was being done.
 pub fn main(arguments: &RunArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
     let design = arguments.design.design()?;
-    if let Some(out) = &arguments.out {
-        matrix::check_writable(out).map_err(Error::from)?;
-    }
+    prepare_files(arguments, &design)?;
     let (a, b) = operands(arguments, &design)?;
     let mut link = arguments.link.open(&design);
     run(arguments, link.as_mut(), &design, &a, &b, cancel)
@@ -112,12 +111,33 @@ pub fn run(
     Ok(if equal { exit::OK } else { exit::DIFFERENT })
 }
 
-fn operands(arguments: &RunArgs, design: &Design) -> anyhow::Result<(Operands, Operands)> {
-    let limit = u64::from(arguments.memory_limit) << 30;
-    let w = design.parameters().w;
-    let check = |m: usize, k: usize, p: usize| check_memory(m as u128, k as u128, p as u128, design, limit);
+/// The files of the random matrices.
+const INPUTS: [&str; 2] = ["A.npy", "B.npy"];
+
+/// Makes the folder of the random matrices, and finds out whether C can be written without harm to A or B.
+fn prepare_files(arguments: &RunArgs, design: &Design) -> anyhow::Result<()> {
     if let Some(Size { m, k, p }) = arguments.random {
-        check(m, k, p)?;
+        memory::check(m as u128, k as u128, p as u128, design, arguments.memory.bytes())?;
+    }
+    let mut inputs: Vec<PathBuf> = [&arguments.a, &arguments.b].into_iter().flatten().cloned().collect();
+    if let Some(directory) = arguments.save_inputs.as_ref().filter(|_| arguments.random.is_some()) {
+        std::fs::create_dir_all(directory)
+            .with_context(|| format!("{}: cannot be created to keep the inputs", shown(directory)))?;
+        for input in INPUTS.map(|name| directory.join(name)) {
+            matrix::check_writable(&input).map_err(Error::from)?;
+            inputs.push(input);
+        }
+    }
+    let Some(out) = &arguments.out else { return Ok(()) };
+    if let Some(input) = inputs.iter().find(|input| is_same(out, input)) {
+        return Err(Error::SameFile { out: shown(out), input: shown(input) }.into());
+    }
+    Ok(matrix::check_writable(out).map_err(Error::from)?)
+}
+
+fn operands(arguments: &RunArgs, design: &Design) -> anyhow::Result<(Operands, Operands)> {
+    let (w, limit) = (design.parameters().w, arguments.memory.bytes());
+    if let Some(Size { m, k, p }) = arguments.random {
         let (a, b) = random(m, k, p, w, arguments.seed.unwrap_or(0));
         if let Some(directory) = &arguments.save_inputs {
             save(directory, &a, &b, w)?;
@@ -134,14 +154,12 @@ fn operands(arguments: &RunArgs, design: &Design) -> anyhow::Result<(Operands, O
         Ok::<_, anyhow::Error>(matrix::read(path, w, limit).map_err(Error::from)?)
     };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
-    check(a.rows(), a.columns(), b.columns())?;
+    memory::check(a.rows() as u128, a.columns() as u128, b.columns() as u128, design, limit)?;
     Ok((a, b))
 }
 
 fn save(directory: &Path, a: &Operands, b: &Operands, w: u32) -> anyhow::Result<()> {
-    std::fs::create_dir_all(directory)
-        .with_context(|| format!("{}: cannot be created to keep the inputs", directory.display()))?;
-    for (name, matrix) in [("A.npy", a), ("B.npy", b)] {
+    for (name, matrix) in INPUTS.into_iter().zip([a, b]) {
         matrix::write(&directory.join(name), matrix, OutType::of_operands(w)).map_err(Error::from)?;
     }
     Ok(())
@@ -194,7 +212,7 @@ fn write_text(t: &mut String, product: &Product, design: &Design, out: Option<&P
         time(s.total)
     )?;
     if let Some(path) = out.filter(|_| product.comparison.equal()) {
-        writeln!(t, "written    {}", path.display())?;
+        writeln!(t, "written    {}", shown(path))?;
     }
     write_prediction(t, product, design)
 }
@@ -220,7 +238,8 @@ fn write_verdict(t: &mut String, product: &Product) -> std::fmt::Result {
     )
 }
 
-/// Says that the time taken here is not that of a board, and what that would be.
+/// Says that the time taken here is not that of a board, and what that would be at least: the wire alone at its full
+/// rate, or the clock alone; waiting for each other comes on top.
 fn write_prediction(t: &mut String, product: &Product, design: &Design) -> std::fmt::Result {
     let p = design.parameters();
     let counters = &product.counters;
@@ -236,8 +255,8 @@ fn write_prediction(t: &mut String, product: &Product, design: &Design) -> std::
     };
     writeln!(
         t,
-        "Simulated seconds are not board seconds: {cycles}; a board at {} MHz and {} Mbaud would take about \
-         {predicted}.",
+        "Simulated seconds are not board seconds: {cycles}; a board at {} MHz and {} Mbaud would take at \
+         least about {predicted}.",
         f64::from(p.clock_hz) / 1e6,
         f64::from(p.baud) / 1e6
     )

@@ -5,7 +5,7 @@ use super::report::{DesignReport, FORMAT_VERSION};
 use super::{DesignArgs, Format, LinkArgs};
 use crate::error::{Error, exit};
 use crate::link::Link;
-use crate::selftest::{Check, Observed, selftest};
+use crate::selftest::{Check, LeftOut, Observed, left_out, selftest};
 use clap::Args;
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
@@ -31,6 +31,7 @@ struct SelftestReport {
     level: &'static str,
     passed: bool,
     checks: Vec<Check>,
+    left_out: Vec<LeftOut>,
     design: DesignReport,
 }
 
@@ -69,6 +70,7 @@ pub fn run(
         level,
         passed,
         checks,
+        left_out: left_out(design.parameters()),
         design: design.into(),
     };
     match arguments.format {
@@ -92,6 +94,9 @@ fn text(report: &SelftestReport) -> String {
         line
     };
     let mut text: String = report.checks.iter().map(line).collect();
+    for left in &report.left_out {
+        text += &format!("{:<11} {:<11} {}\n", "left out", left.injection, left.why);
+    }
     let failed = report.checks.iter().filter(|check| !check.passed()).count();
     text += &match failed {
         0 => format!(

@@ -1,7 +1,7 @@
 //! `systole toolchain`: the programs that make images.
 
 use super::Format;
-use super::output::{print, print_json};
+use super::output::{print, print_json, say};
 use super::report::FORMAT_VERSION;
 use crate::error::{Error, exit};
 use clap::{Args, Subcommand};
@@ -57,7 +57,7 @@ struct ToolReport {
 pub fn main(arguments: &ToolchainArgs) -> anyhow::Result<u8> {
     let toolchain = Toolchain::of_user().map_err(failed)?;
     if let Some(Action::Install) = arguments.action {
-        toolchain.install(|stage| eprintln!("{stage} …")).map_err(failed)?;
+        toolchain.install(|stage| say(&format!("{stage} …"))).map_err(failed)?;
         let pins: String = PINS.map(|(name, version)| format!("{name} {version}\n")).concat();
         print(&format!("installed in {}\n{pins}", toolchain.folder().display()))?;
         return Ok(exit::OK);

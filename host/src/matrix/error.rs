@@ -1,5 +1,6 @@
 //! What can be wrong with a matrix and its file.
 
+use crate::file::{FileError, quoted, shown};
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -8,23 +9,35 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum MatrixError {
     /// The file cannot be opened.
-    #[error("{}: cannot be opened: {source}; check the path", path.display())]
+    #[error("{}: cannot be opened: {source}; check the path", shown(path))]
     Open {
         /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
+    /// A pipe, a device or a socket.
+    #[error("{}: is not a regular file; give the path of one", shown(path))]
+    NotRegular {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file ends before its data begin.
+    #[error("{}: is truncated: it ends within its header", shown(path))]
+    TruncatedHeader {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file has no npy header.
-    #[error("{}: is not a .npy file ({source}); write one with numpy.save", path.display())]
+    #[error("{}: is not a .npy file ({}); write one with numpy.save", shown(path), quoted(reason))]
     NotNpy {
         /// The file.
         path: PathBuf,
         /// What the parser said.
-        source: io::Error,
+        reason: String,
     },
     /// The array is not two-dimensional.
-    #[error("{}: has shape {shape:?}, but a matrix has two dimensions; reshape it", path.display())]
+    #[error("{}: has shape {}, but a matrix has two dimensions; reshape it", shown(path), quoted(&format!("{shape:?}")))]
     Dimensions {
         /// The file.
         path: PathBuf,
@@ -32,7 +45,7 @@ pub enum MatrixError {
         shape: Vec<u64>,
     },
     /// A dimension of length 0.
-    #[error("{}: has shape {rows}×{columns}, but both sides must be at least 1", path.display())]
+    #[error("{}: has shape {rows}×{columns}, but both sides must be at least 1", shown(path))]
     Empty {
         /// The file.
         path: PathBuf,
@@ -43,7 +56,9 @@ pub enum MatrixError {
     },
     /// An element type that operands cannot have.
     #[error(
-        "{}: has dtype {dtype}, but operands of {w} bits are {wanted}; convert it with astype", path.display()
+        "{}: has dtype {}, but operands of {w} bits are {wanted}; convert it with astype",
+        shown(path),
+        quoted(dtype)
     )]
     Dtype {
         /// The file.
@@ -58,7 +73,7 @@ pub enum MatrixError {
     /// More elements than memory may hold.
     #[error(
         "{}: a {rows}×{columns} matrix would take {} of memory, above the limit of {}; raise --memory-limit",
-        path.display(), size(*bytes), size(u128::from(*limit))
+        shown(path), size(*bytes), size(u128::from(*limit))
     )]
     Memory {
         /// The file.
@@ -72,8 +87,23 @@ pub enum MatrixError {
         /// Bytes allowed.
         limit: u64,
     },
+    /// More elements than there is memory for.
+    #[error(
+        "{}: a {rows}×{columns} matrix would take {} of memory, more than is free on this machine",
+        shown(path), size(*bytes)
+    )]
+    NoMemory {
+        /// The file.
+        path: PathBuf,
+        /// Its rows.
+        rows: u64,
+        /// Its columns.
+        columns: u64,
+        /// Bytes needed.
+        bytes: u128,
+    },
     /// The data end early.
-    #[error("{}: is truncated: a {rows}×{columns} matrix needs more data than it has", path.display())]
+    #[error("{}: is truncated: a {rows}×{columns} matrix needs more data than it has", shown(path))]
     Truncated {
         /// The file.
         path: PathBuf,
@@ -83,7 +113,7 @@ pub enum MatrixError {
         columns: u64,
     },
     /// The data cannot be read.
-    #[error("{}: cannot be read: {source}", path.display())]
+    #[error("{}: cannot be read: {source}", shown(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -93,7 +123,7 @@ pub enum MatrixError {
     /// A value that the operand width cannot hold.
     #[error(
         "{}: row {row}, column {column} is {value}, outside {low}..={high} of {w}-bit operands; choose a larger --w",
-        path.display()
+        shown(path)
     )]
     Value {
         /// The file.
@@ -124,12 +154,12 @@ pub enum MatrixError {
         out: &'static str,
     },
     /// The file cannot be written.
-    #[error("{}: cannot be written: {source}; check the directory and its permissions", path.display())]
+    #[error("{}: cannot be written: {source}", shown(path))]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
-        source: io::Error,
+        /// What is wrong with it.
+        source: FileError,
     },
 }
 

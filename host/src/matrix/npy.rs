@@ -1,13 +1,20 @@
 //! Matrices in numpy's `.npy` files.
 //!
-//! Either byte order and either array order is read without loss. A file is written beside its target and renamed, so
-//! that a reader sees the old file or the whole new one.
+//! Either byte order and either array order is read without loss.
 
 use super::{Matrix, MatrixError, Operands, operand_range};
+use crate::file;
+use crate::memory;
 use npyz::{Deserialize, NpyFile, NpyHeader, Order, WriterBuilder};
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
+use std::path::Path;
+
+/// The first bytes of every `.npy` file.
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Bytes before the header's text: the magic, two of version and two or four of length.
+const BEFORE_TEXT: u64 = 10;
 
 /// Reads operands of `w` bits: int8, and int16 where `w` is above 8.
 ///
@@ -15,12 +22,27 @@ use std::path::{Path, PathBuf};
 /// Everything that can be wrong with the file, by its name; `limit` is the most memory in bytes it may take.
 pub fn read(path: &Path, w: u32, limit: u64) -> Result<Operands, MatrixError> {
     let owned = || path.to_owned();
-    let file = File::open(path).map_err(|source| MatrixError::Open { path: owned(), source })?;
-    let mut reader = BufReader::new(file);
-    let header = NpyHeader::from_reader(&mut reader).map_err(|source| match source.kind() {
-        // A directory opens and fails at the first read.
-        ErrorKind::IsADirectory | ErrorKind::PermissionDenied => MatrixError::Open { path: owned(), source },
-        _ => MatrixError::NotNpy { path: owned(), source },
+    let open = |source| MatrixError::Open { path: owned(), source };
+    // Looked at before it is opened: to open a pipe waits for its other end.
+    let metadata = std::fs::metadata(path).map_err(open)?;
+    if metadata.is_dir() {
+        return Err(open(ErrorKind::IsADirectory.into()));
+    }
+    if !metadata.is_file() {
+        return Err(MatrixError::NotRegular { path: owned() });
+    }
+    let mut reader = BufReader::new(File::open(path).map_err(open)?);
+    let begun = reader.fill_buf().map_err(open)?.iter().zip(MAGIC).all(|(byte, magic)| byte == magic);
+    let header = NpyHeader::from_reader(&mut reader).map_err(|source| {
+        let ended = source.kind() == ErrorKind::UnexpectedEof || metadata.len() < BEFORE_TEXT;
+        match begun && ended {
+            true => MatrixError::TruncatedHeader { path: owned() },
+            // The parser goes on to draw the place, on lines of its own.
+            false => {
+                let reason = source.to_string().lines().next().unwrap_or_default().to_owned();
+                MatrixError::NotNpy { path: owned(), reason }
+            }
+        }
     })?;
     let &[rows, columns] = header.shape() else {
         return Err(MatrixError::Dimensions { path: owned(), shape: header.shape().to_vec() });
@@ -33,7 +55,7 @@ pub fn read(path: &Path, w: u32, limit: u64) -> Result<Operands, MatrixError> {
         return Err(MatrixError::Memory { path: owned(), rows, columns, bytes, limit });
     }
     let order = header.order();
-    let elements = Elements { path, rows, columns };
+    let elements = Elements { path, rows, columns, length: metadata.len() };
     let dtype = header.dtype().descr();
     let npy = NpyFile::with_header(header, reader);
     let values = match dtype.trim_matches('\'') {
@@ -56,6 +78,8 @@ struct Elements<'a> {
     path: &'a Path,
     rows: u64,
     columns: u64,
+    /// Bytes of the whole file.
+    length: u64,
 }
 
 impl Elements<'_> {
@@ -64,6 +88,15 @@ impl Elements<'_> {
         npy: NpyFile<BufReader<File>>,
     ) -> Result<Vec<i32>, MatrixError> {
         let (path, rows, columns) = (self.path.to_owned(), self.rows, self.columns);
+        let count = u128::from(rows) * u128::from(columns);
+        if u128::from(self.length) < count * size_of::<T>() as u128 {
+            return Err(MatrixError::Truncated { path, rows, columns });
+        }
+        // As they are read, and as operands.
+        let bytes = count * (size_of::<T>() + size_of::<i32>()) as u128;
+        if !memory::is_there(bytes) {
+            return Err(MatrixError::NoMemory { path, rows, columns, bytes });
+        }
         let values: io::Result<Vec<T>> = npy.into_vec();
         match values {
             Ok(values) => Ok(values.into_iter().map(Into::into).collect()),
@@ -158,7 +191,7 @@ where
     T: Copy + Default + Into<i64>,
 {
     check_fits(matrix, out)?;
-    replace(path, |file| save_as(file, matrix, out))
+    file::replace(path, |file| save_as(file, matrix, out))
         .map_err(|source| MatrixError::Write { path: path.to_owned(), source })
 }
 
@@ -167,51 +200,7 @@ where
 /// # Errors
 /// [`MatrixError::Write`].
 pub fn check_writable(path: &Path) -> Result<(), MatrixError> {
-    let fail = |source| MatrixError::Write { path: path.to_owned(), source };
-    match target(path).map_err(fail)? {
-        Target::InPlace(_) => Ok(()),
-        Target::Replaced(_, directory) => tempfile::tempfile_in(directory).map(drop).map_err(fail),
-    }
-}
-
-/// Where a file goes.
-enum Target {
-    /// What is no regular file (a pipe, `/dev/null`) is written in place.
-    InPlace(PathBuf),
-    /// The path to replace, and its directory. Behind a symbolic link it is the file it points to.
-    Replaced(PathBuf, PathBuf),
-}
-
-fn target(path: &Path) -> io::Result<Target> {
-    let target = if path.exists() { path.canonicalize()? } else { path.to_owned() };
-    if target.is_dir() {
-        return Err(ErrorKind::IsADirectory.into());
-    }
-    if target.exists() && !target.is_file() {
-        return Ok(Target::InPlace(target));
-    }
-    let directory = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let directory = directory.to_owned();
-    Ok(Target::Replaced(target, directory))
-}
-
-/// Fills a temporary file beside the target and renames it.
-fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let (target, directory) = match target(path)? {
-        Target::InPlace(target) => return fill(&mut File::options().write(true).open(target)?),
-        Target::Replaced(target, directory) => (target, directory),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As for any new file: what the umask leaves. A temporary file alone would be closed to all others.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(directory)?;
-    fill(file.as_file_mut())?;
-    file.persist(&target)?;
-    Ok(())
+    file::check(path).map_err(|source| MatrixError::Write { path: path.to_owned(), source })
 }
 
 fn save_as<T>(file: &mut File, matrix: &Matrix<T>, out: OutType) -> io::Result<()>
