@@ -7,13 +7,16 @@ pub mod array;
 pub mod bench;
 pub mod boards;
 pub mod build;
+pub mod completions;
 pub mod info;
+pub mod man;
 mod output;
 mod progress;
 pub mod report;
 pub mod run;
 pub mod selftest;
 pub mod toolchain;
+pub mod udev;
 
 pub use arguments::{DesignArgs, Format, LinkArgs, MemoryArgs, Size};
 
@@ -54,6 +57,12 @@ enum Command {
     Boards(boards::BoardsArgs),
     /// Show the programs that make images, or install them.
     Toolchain(toolchain::ToolchainArgs),
+    /// Print the udev rule that lets a person use the boards without being root.
+    Udev,
+    /// Print the completions of this command line for a shell.
+    Completions(completions::CompletionsArgs),
+    /// Write the man pages.
+    Man(man::ManArgs),
 }
 
 /// Runs the program with these arguments; gives its exit code.
@@ -77,9 +86,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let mut command = with_exit_codes(Cli::command());
+    let mut command = definition();
     let matches = command.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The whole command line.
+fn definition() -> clap::Command {
+    with_exit_codes(Cli::command())
 }
 
 /// The command and all below it, with the exit codes in their help.
@@ -111,10 +125,16 @@ fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
         Command::Build(arguments) => build::main(&arguments, cancel),
         Command::Boards(arguments) => boards::main(&arguments),
         Command::Toolchain(arguments) => toolchain::main(&arguments),
+        Command::Udev => udev::main(),
+        Command::Completions(arguments) => completions::main(&arguments),
+        Command::Man(arguments) => man::main(&arguments),
     }
 }
 
 /// A flag that Ctrl-C sets, so that whatever runs can end in order. The second Ctrl-C ends the program at once.
+///
+/// Where whoever started the program has it ignore Ctrl-C, as a shell does for what it runs in the background, it is
+/// ignored.
 fn watch_for_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
@@ -123,7 +143,7 @@ fn watch_for_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
             std::process::exit(i32::from(exit::INTERRUPTED));
         }
     };
-    match ctrlc::set_handler(handler) {
+    match ctrlc::try_set_handler(handler) {
         Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(cancel),
         Err(error) => Err(anyhow::Error::new(error).context("Ctrl-C cannot be watched for")),
     }

@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::time::Duration;
@@ -271,4 +271,48 @@ fn ctrl_c_ends_with_130_and_leaves_the_output_as_it_was() {
     assert_eq!((child.wait().expect("ends").code(), err.as_str()), (Some(130), "systole: interrupted\n"));
     assert_eq!(fs::read(&out).expect("still there"), b"before");
     assert_eq!(fs::read_dir(directory.path()).expect("listed").count(), 1, "no temporary file is left");
+}
+
+/// A program that cannot get on: its standard output is a pipe that is full. Gives also what empties the pipe.
+#[cfg(target_os = "linux")]
+fn stuck(command: &mut Process) -> (std::process::Child, std::io::PipeReader) {
+    let (reader, mut writer) = std::io::pipe().expect("a pipe");
+    // What a pipe of Linux holds.
+    writer.write_all(&[b' '; 65_536]).expect("written");
+    let child = command.stdout(writer).spawn().expect("the program runs");
+    std::thread::sleep(Duration::from_millis(500));
+    (child, reader)
+}
+
+/// Sends Ctrl-C, and gives the program time to end of it.
+#[cfg(target_os = "linux")]
+fn interrupt(child: &std::process::Child) {
+    let killed = Process::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success(), "the program had ended");
+    std::thread::sleep(Duration::from_millis(300));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_second_ctrl_c_ends_what_the_first_cannot() {
+    let (mut child, _reader) = stuck(Process::new(env!("CARGO_BIN_EXE_systole")).arg("udev"));
+    interrupt(&child);
+    assert_eq!(child.try_wait().expect("asked"), None, "the first lets it end in order");
+    interrupt(&child);
+    let ended = child.try_wait().expect("asked").map(|status| status.code());
+    let _gone = child.kill();
+    assert_eq!(ended, Some(Some(130)));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_is_ignored_where_the_parent_has_it_so() {
+    let background = ["-c", "trap '' INT; exec \"$0\" udev", env!("CARGO_BIN_EXE_systole")];
+    let (mut child, mut reader) = stuck(Process::new("sh").args(background));
+    interrupt(&child);
+    interrupt(&child);
+    let ended = child.try_wait().expect("asked");
+    let mut out = vec![0; 65_536];
+    reader.read_exact(&mut out).expect("read");
+    assert_eq!((ended, child.wait().expect("ends").code()), (None, Some(0)));
 }
