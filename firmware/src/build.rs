@@ -18,11 +18,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use synthesis::{DESIGN, NETLIST, NETLIST_VERILOG, Recipe, SCRIPT, TOP};
-use systole_boards::{Board, device::Family};
+use synthesis::{DESIGN, NETLIST, NETLIST_VERILOG, Recipe, SCRIPT};
+use systole_boards::{Board, Fpga, device::Family};
+use systole_hdl::parameters::Parameters;
 use systole_hdl::{sim, verilog};
+use tempfile::TempDir;
 
 pub use error::{BuildError, Shortfall};
+pub use synthesis::TOP;
 
 /// Seeds tried when none is asked for, until one meets the clock.
 const SEEDS: u32 = 3;
@@ -133,6 +136,43 @@ pub fn tools(board: &Board, toolchain: &Toolchain) -> Result<Vec<String>, BuildE
     Ok(Tools::find(toolchain, board.fpga.family)?.identity())
 }
 
+/// The netlist of a part of an image, synthesised as the whole would be, for simulation. `verilog` is that part of a design
+/// of these parameters, with all its PEs, its top module named [`TOP`].
+///
+/// # Errors
+/// yosys is missing or fails, a folder cannot be used.
+pub fn netlist(
+    fpga: &Fpga,
+    parameters: &Parameters,
+    verilog: &str,
+    toolchain: &Toolchain,
+) -> Result<String, BuildError> {
+    let yosys = toolchain.find(Tool::Yosys)?;
+    let folder = folder()?;
+    let netlist = synthesise(&yosys, folder.path(), &Recipe::new(fpga, parameters), verilog)
+        .and_then(|()| read(&folder.path().join(NETLIST_VERILOG)));
+    if netlist.is_err() {
+        // The log is in it, and the error names it.
+        let _kept = folder.keep();
+    }
+    netlist
+}
+
+/// A folder for the files of a build.
+fn folder() -> Result<TempDir, BuildError> {
+    let folder = tempfile::Builder::new().prefix("systole-build-").tempdir();
+    folder.map_err(|source| BuildError::Io { path: std::env::temp_dir(), source })
+}
+
+/// Synthesises a description in a folder.
+fn synthesise(yosys: &Found, folder: &Path, recipe: &Recipe, verilog: &str) -> Result<(), BuildError> {
+    let others = recipe.files.iter().map(|(name, text)| (*name, text.as_str()));
+    for (name, text) in [(DESIGN, verilog), (SCRIPT, &recipe.script)].into_iter().chain(others) {
+        write(&folder.join(name), text)?;
+    }
+    Ok(yosys.run(folder, yosys.script_arguments(SCRIPT), "synthesis.log")?)
+}
+
 /// Builds an image, or takes it from the cache.
 ///
 /// # Errors
@@ -148,10 +188,7 @@ pub fn build(
     progress("writing Verilog");
     let started = Instant::now();
     let (verilog, hash) = verilog(request.board, request.design, &tools.identity())?;
-    let folder = tempfile::Builder::new()
-        .prefix("systole-build-")
-        .tempdir()
-        .map_err(|source| BuildError::Io { path: std::env::temp_dir(), source })?;
+    let folder = folder()?;
     let mut build =
         Build { request, tools, verilog, hash, folder: folder.path().into(), seconds: Vec::new() };
     build.took("verilog", started);
@@ -280,22 +317,12 @@ impl Build<'_> {
         hz.map(Some).ok_or(BuildError::Report { tool: "icetime", path: log })
     }
 
-    /// Synthesises a description of a design in the folder.
+    /// Synthesises a description of a design in the folder, beside the pins.
     fn synthesise(&self, design: &Design, verilog: &str) -> Result<(), BuildError> {
         let board = self.request.board;
+        write(&self.folder.join(constraints::file(board.fpga.family)), &constraints::text(board))?;
         let recipe = Recipe::new(&board.fpga, design.parameters());
-        let pins = constraints::text(board);
-        let fixed = [
-            (DESIGN, verilog),
-            (SCRIPT, &recipe.script),
-            (constraints::file(board.fpga.family), pins.as_str()),
-        ];
-        let others = recipe.files.iter().map(|(name, text)| (*name, text.as_str()));
-        for (name, text) in fixed.into_iter().chain(others) {
-            let path = self.folder.join(name);
-            fs::write(&path, text).map_err(|source| BuildError::Io { path, source })?;
-        }
-        Ok(self.tools.yosys.run(&self.folder, self.tools.yosys.script_arguments(SCRIPT), "synthesis.log")?)
+        synthesise(&self.tools.yosys, &self.folder, &recipe, verilog)
     }
 
     fn resources(&self, utilisation: &placement::Utilisation) -> Result<Vec<Resource>, BuildError> {
@@ -372,4 +399,8 @@ fn unpack(mut files: Files) -> Option<Image> {
 
 fn read(path: &Path) -> Result<String, BuildError> {
     fs::read_to_string(path).map_err(|source| BuildError::Io { path: path.into(), source })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), BuildError> {
+    fs::write(path, text).map_err(|source| BuildError::Io { path: path.into(), source })
 }
