@@ -10,6 +10,17 @@ pub fn hash_of(text: &str) -> u64 {
     digest.iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte))
 }
 
+/// Everything that shapes the gateware, as text: a line a fact, `name=value`, names as on the command line. The
+/// parameters need not be in range.
+pub fn canonical_text(parameters: &Parameters) -> String {
+    let Parameters { n, w, aw, k_max, job_bits, a_depth, b_depth, fifo, clock_hz, baud, injection } =
+        *parameters;
+    format!(
+        "protocol={PROTOCOL}\nstages={STAGES}\nn={n}\nw={w}\naw={aw}\nk-max={k_max}\njob-bits={job_bits}\n\
+         a-depth={a_depth}\nb-depth={b_depth}\nfifo={fifo}\nclock={clock_hz}\nbaud={baud}\ninjection={injection}\n"
+    )
+}
+
 /// A checked set of parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Design {
@@ -31,15 +42,9 @@ impl Design {
         &self.parameters
     }
 
-    /// Everything that shapes the gateware, as text: a line a fact, `name=value`, names as on the command line.
+    /// The [`canonical_text`] of its parameters.
     pub fn canonical_text(&self) -> String {
-        let Parameters { n, w, aw, k_max, job_bits, a_depth, b_depth, fifo, clock_hz, baud, injection } =
-            self.parameters;
-        format!(
-            "protocol={PROTOCOL}\nstages={STAGES}\nn={n}\nw={w}\naw={aw}\nk-max={k_max}\njob-bits={job_bits}\n\
-             a-depth={a_depth}\nb-depth={b_depth}\nfifo={fifo}\nclock={clock_hz}\nbaud={baud}\n\
-             injection={injection}\n"
-        )
+        canonical_text(&self.parameters)
     }
 
     /// The [`hash_of`] the [`Design::canonical_text`].

@@ -17,6 +17,7 @@ pub mod run;
 pub mod selftest;
 pub mod toolchain;
 pub mod udev;
+pub mod virtual_board;
 
 pub use arguments::{DesignArgs, Format, LinkArgs, MemoryArgs, Size};
 
@@ -51,6 +52,8 @@ enum Command {
     Info(info::InfoArgs),
     /// Inject every fault and show that each is detected.
     Selftest(selftest::SelftestArgs),
+    /// Serve a board behind a pseudo-terminal, for programs and for trying things out.
+    VirtualBoard(virtual_board::VirtualBoardArgs),
     /// Make an image for a board.
     Build(build::BuildArgs),
     /// List the boards, their default designs and what each was verified to.
@@ -122,6 +125,7 @@ fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
         Command::Array(arguments) => array::main(&arguments, cancel),
         Command::Info(arguments) => info::main(&arguments, cancel),
         Command::Selftest(arguments) => selftest::main(&arguments, cancel),
+        Command::VirtualBoard(arguments) => virtual_board::main(&arguments, cancel),
         Command::Build(arguments) => build::main(&arguments, cancel),
         Command::Boards(arguments) => boards::main(&arguments),
         Command::Toolchain(arguments) => toolchain::main(&arguments),

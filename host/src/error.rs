@@ -1,5 +1,6 @@
 //! Everything that can stop a command, and the exit code it ends with.
 
+use crate::link::LinkError;
 use crate::matrix::MatrixError;
 use crate::session::SessionError;
 use crate::software::SoftwareError;
@@ -81,6 +82,9 @@ pub enum Error {
     /// Board or link.
     #[error("{0}")]
     Session(#[from] SessionError),
+    /// A link that cannot be opened.
+    #[error(transparent)]
+    Link(#[from] LinkError),
     /// The software backend refused a job.
     #[error("the software backend refused a job: {0}")]
     Software(#[from] SoftwareError),
@@ -106,7 +110,7 @@ impl Error {
             Self::Build(error) if error.is_missing() => exit::MISSING,
             Self::Build(error) if error.is_input() => exit::INPUT,
             Self::Build(_) => exit::TOOL,
-            Self::Session(_) | Self::Software(_) => exit::LINK,
+            Self::Session(_) | Self::Link(_) | Self::Software(_) => exit::LINK,
             _ => exit::INPUT,
         }
     }

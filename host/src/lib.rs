@@ -2,7 +2,7 @@
 //!
 //! A product takes this way: [`matrix`] reads the operands, [`plan`] cuts and orders them, [`execute`] carries the
 //! plan out over a [`session`] on a [`link`], [`mod@reference`] computes what must come back, [`compare`] holds it against
-//! what did and puts C together. [`mod@product`] is all of it, [`selftest`] proves the checks themselves, [`software`] is
+//! what did and puts C together. [`discover`] finds boards and [`connect`] opens a link to one. [`mod@product`] is all of it, [`selftest`] proves the checks themselves, [`software`] is
 //! the array in software, and [`cli`] is the program.
 //!
 //! ```
@@ -26,6 +26,8 @@
 
 pub mod cli;
 pub mod compare;
+pub mod connect;
+pub mod discover;
 pub mod error;
 pub mod execute;
 pub mod file;
@@ -38,3 +40,4 @@ pub mod reference;
 pub mod selftest;
 pub mod session;
 pub mod software;
+pub mod virtual_board;

@@ -1,48 +1,19 @@
 //! Links: byte pipes to a board or to what stands for one.
 
+pub mod auto;
+mod error;
+mod level;
+pub mod serial;
 pub mod sim;
 pub mod software;
+pub mod target;
+mod usb;
 
-use crate::software::SoftwareError;
+pub use error::{LinkError, TOLERANCE_PERCENT};
+pub use level::Level;
+
 use std::collections::VecDeque;
-use std::fmt;
-use thiserror::Error;
-
-/// How real a result is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// The software backend behind a model of the wire.
-    Software,
-    /// The gateware, simulated in rust-hdl.
-    RustHdl,
-}
-
-impl Level {
-    /// The name, as in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Software => "software",
-            Self::RustHdl => "rust-hdl",
-        }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Why a link is of no more use.
-#[derive(Debug, Error)]
-pub enum LinkError {
-    /// The other end is gone.
-    #[error("the link was closed by the other end; check the cable and start again")]
-    Closed,
-    /// The model behind the link cannot do what the wire allows.
-    #[error("the simulated board failed: {0}")]
-    Model(#[from] SoftwareError),
-}
+use systole_hdl::wire::Origin;
 
 /// The time by which a link's deadlines are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +24,11 @@ pub struct TimeBase {
     pub byte: u64,
     /// Time that bytes may spend between the ends, in units.
     pub latency: u64,
+    /// Time that the other end may take besides to answer its first HELLO, in units: none for an FPGA, plenty for a
+    /// simulation whose speed nobody knows yet.
+    pub patience: u64,
+    /// How many times slower than its clock says the other end computes.
+    pub slowness: u64,
 }
 
 /// What a link's time counts.
@@ -65,6 +41,11 @@ pub enum Unit {
 }
 
 impl TimeBase {
+    /// The time of a simulation that the host clocks, in cycles.
+    pub const fn of_simulation(byte: u64, latency: u64) -> Self {
+        Self { unit: Unit::Cycles, byte, latency, patience: 0, slowness: 1 }
+    }
+
     /// Units that a number of the board's clock cycles take, at `clock_hz`.
     pub fn of_cycles(&self, cycles: u64, clock_hz: u32) -> u64 {
         match self.unit {
@@ -87,8 +68,8 @@ impl TimeBase {
 
 /// A byte pipe in both directions.
 pub trait Link {
-    /// How real the other end is.
-    fn level(&self) -> Level;
+    /// How real the other end is, given what it says of its origin.
+    fn level(&self, origin: Origin) -> Level;
 
     /// Moves bytes: takes some from the front of `to_board`, appends what has arrived to `from_board`.
     ///
@@ -106,11 +87,24 @@ pub trait Link {
 
     /// Clock cycles of the gateware since the link was made; `None` where nobody counts them.
     fn cycles(&self) -> Option<u64>;
+
+    /// The rate of the UART in bits a second, where the host has one.
+    fn rate(&self) -> Option<u32> {
+        None
+    }
+
+    /// Changes to the next rate that the board may have; whether there was one left to try.
+    ///
+    /// # Errors
+    /// [`LinkError`] when the link is of no more use.
+    fn next_rate(&mut self) -> Result<bool, LinkError> {
+        Ok(false)
+    }
 }
 
 impl<L: Link + ?Sized> Link for Box<L> {
-    fn level(&self) -> Level {
-        (**self).level()
+    fn level(&self, origin: Origin) -> Level {
+        (**self).level(origin)
     }
 
     fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {
@@ -128,6 +122,14 @@ impl<L: Link + ?Sized> Link for Box<L> {
     fn cycles(&self) -> Option<u64> {
         (**self).cycles()
     }
+
+    fn rate(&self) -> Option<u32> {
+        (**self).rate()
+    }
+
+    fn next_rate(&mut self) -> Result<bool, LinkError> {
+        (**self).next_rate()
+    }
 }
 
 #[cfg(test)]
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn cycles_in_either_unit() {
-        let base = |unit| TimeBase { unit, byte: 1, latency: 0 };
+        let base = |unit| TimeBase { unit, byte: 1, latency: 0, patience: 0, slowness: 1 };
         assert_eq!(base(Unit::Cycles).of_cycles(240, 24_000_000), 240);
         assert_eq!(base(Unit::Nanoseconds).of_cycles(240, 24_000_000), 10_000);
         assert_eq!(base(Unit::Cycles).text(1500), "1500 cycles");

@@ -15,9 +15,6 @@ use systole_firmware::design::Design;
 /// Runs whose reference is computed between two looks at whether to stop.
 const REFERENCE_RUNS: usize = 64;
 
-/// The nonce of the first HELLO to a simulation, whose wire carries nobody else's bytes: every run is the same.
-const FIRST_NONCE: u32 = 1;
-
 /// What a product gave.
 #[derive(Debug)]
 pub struct Product {
@@ -102,9 +99,9 @@ pub fn product(
     seconds.plan = lap();
 
     watcher.progress("run", 0, plan.jobs);
-    let level = link.level();
-    let options = SessionOptions { nonce: FIRST_NONCE, design: Some(design.clone()) };
+    let options = SessionOptions::new(link, Some(design.clone()));
     let mut session = Session::open(link, options, cancel)?;
+    let level = session.level();
     let outcome = execute(&mut session, &plan, a, b, &mut |done| watcher.progress("run", done, plan.jobs))?;
     let counters = session.counters();
     let counted = session.link().cycles().is_some();

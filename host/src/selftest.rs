@@ -4,7 +4,7 @@
 //! the contract's, written out here; nothing is taken from a backend. After every fault the same job runs again
 //! without one and must be right: the fault left nothing behind.
 
-use crate::link::Link;
+use crate::link::{Level, Link};
 use crate::matrix::Operands;
 use crate::plan::{Chunk, Side, panel};
 use crate::session::{Counters, Session, SessionError, SessionOptions};
@@ -23,9 +23,6 @@ const NEVER: u32 = u32::MAX;
 
 /// Tag of the injected job.
 const TAG: u8 = 1;
-
-/// The nonce of the first session.
-const FIRST_NONCE: u32 = 1;
 
 /// What a job ended with, as far as a fault can change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -91,7 +88,8 @@ fn terms(parameters: &Parameters) -> u32 {
     parameters.k_limit().min(4)
 }
 
-/// Injects every fault that a job of this design can show; gives the checks, and what crossed the link.
+/// Injects every fault that a job of this design can show; gives the checks, how real the board is, and what
+/// crossed the link.
 ///
 /// # Errors
 /// What stops a session. A RESULT that was lost is not asked for again: [`SessionError::LostResult`].
@@ -99,8 +97,8 @@ pub fn selftest(
     link: &mut dyn Link,
     design: &Design,
     cancel: &AtomicBool,
-) -> Result<(Vec<Check>, Counters), SessionError> {
-    let options = SessionOptions { nonce: FIRST_NONCE, design: Some(design.clone()) };
+) -> Result<(Vec<Check>, Level, Counters), SessionError> {
+    let options = SessionOptions::new(link, Some(design.clone()));
     let mut session = Session::open(link, options, cancel)?;
     let bench = Bench::new(design.parameters());
     let mut checks = Vec::new();
@@ -112,7 +110,7 @@ pub fn selftest(
     }
     let counters = session.counters();
     // Each check opens a session on purpose.
-    Ok((checks, Counters { restarts: 0, ..counters }))
+    Ok((checks, session.level(), Counters { restarts: 0, ..counters }))
 }
 
 /// A small job and its right product.

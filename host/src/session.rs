@@ -8,10 +8,10 @@ mod hello;
 mod pipe;
 mod window;
 
-pub use hello::SessionOptions;
+pub use hello::{SessionOptions, check_design, identify};
 pub use pipe::Counters;
 
-use crate::link::{Link, LinkError, TimeBase};
+use crate::link::{Level, Link, LinkError, TimeBase};
 use pipe::Pipe;
 use std::sync::atomic::AtomicBool;
 use systole_hdl::codec::{BodyError, Command, Content, Reply};
@@ -43,6 +43,16 @@ pub enum SessionError {
         waited: String,
         /// Times that the frames were sent again.
         retries: u32,
+    },
+    /// Nobody answered at any rate.
+    #[error(
+        "no answer to HELLO at {}; check that the board is powered and configured with Systole's gateware (`systole \
+         flash`), and give its rate if it is another: --link serial:PATH@BAUD",
+        in_baud(.tried)
+    )]
+    Rates {
+        /// The rates, in bits a second.
+        tried: Vec<u32>,
     },
     /// The board refused a command for good.
     #[error("the board refused {stage}: {reason}; host and gateware disagree about the wire, rebuild both")]
@@ -83,7 +93,8 @@ pub enum SessionError {
     LostResult,
     /// Another version of the wire.
     #[error(
-        "the board speaks version {board} of the wire, this program version {}; use matching builds",
+        "the board speaks version {board} of the wire, this program version {}; write a matching image with `systole \
+         flash`",
         wire::PROTOCOL
     )]
     Protocol {
@@ -92,7 +103,8 @@ pub enum SessionError {
     },
     /// Another design than the one asked for.
     #[error(
-        "the board's design has {board}, but {asked} was asked for; rebuild the image or change the option"
+        "the board's design has {board}, but {asked} was asked for; leave the option out to take the board's, or write \
+         another image with `systole flash`"
     )]
     Design {
         /// What the board has, `name=value`.
@@ -103,6 +115,11 @@ pub enum SessionError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+fn in_baud(rates: &[u32]) -> String {
+    let rates: Vec<String> = rates.iter().map(ToString::to_string).collect();
+    format!("{} baud", rates.join(", "))
 }
 
 /// How a command ended.
@@ -127,6 +144,8 @@ pub struct Session<'a> {
     pipe: Pipe<'a>,
     options: SessionOptions,
     identity: Identity,
+    /// The link's time, as slow as the board turned out to be.
+    time: TimeBase,
     window: Window,
     /// Link time of the last sign that the board gets on.
     progress: u64,
@@ -149,10 +168,12 @@ impl<'a> Session<'a> {
         cancel: &'a AtomicBool,
     ) -> Result<Self, SessionError> {
         let mut pipe = Pipe::new(link, cancel);
-        let identity = hello::hello(&mut pipe, &mut options)?;
+        let answer = hello::hello(&mut pipe, &mut options)?;
+        let time = answer.measured(pipe.link.time());
+        let identity = answer.identity;
         let window = Window::new(identity.parameters.fifo as usize);
         let progress = pipe.link.now();
-        Ok(Self { pipe, options, identity, window, progress, retries: 0, turned_back: None })
+        Ok(Self { pipe, options, identity, time, window, progress, retries: 0, turned_back: None })
     }
 
     /// Opens the session again. Whatever was issued is forgotten, and what the banks hold is unknown.
@@ -161,7 +182,9 @@ impl<'a> Session<'a> {
     /// As [`Session::open`].
     pub fn reopen(&mut self) -> Result<(), SessionError> {
         self.pipe.counters.restarts += 1;
-        self.identity = hello::hello(&mut self.pipe, &mut self.options)?;
+        let answer = hello::hello(&mut self.pipe, &mut self.options)?;
+        self.time = answer.measured(self.pipe.link.time());
+        self.identity = answer.identity;
         self.window = Window::new(self.identity.parameters.fifo as usize);
         self.progress = self.pipe.link.now();
         self.retries = 0;
@@ -179,7 +202,12 @@ impl<'a> Session<'a> {
         self.pipe.counters
     }
 
-    /// The link's level, time and cycles.
+    /// How real the board is.
+    pub fn level(&self) -> Level {
+        self.pipe.link.level(self.identity.origin)
+    }
+
+    /// The link's time and cycles.
     pub fn link(&self) -> &dyn Link {
         self.pipe.link
     }
@@ -292,14 +320,13 @@ impl<'a> Session<'a> {
             self.progress = now;
             return Ok(());
         }
-        let time = self.pipe.link.time();
-        let allowed = self.allowed(&time);
+        let allowed = self.allowed();
         let waited = now - self.progress;
         if waited <= allowed {
             return Ok(());
         }
         if self.retries == MOST_RETRIES {
-            let (stage, waited) = (self.window.stage(), time.text(waited));
+            let (stage, waited) = (self.window.stage(), self.time.text(waited));
             return Err(SessionError::Timeout { stage, waited, retries: self.retries });
         }
         self.retries += 1;
@@ -312,10 +339,11 @@ impl<'a> Session<'a> {
 
     /// The longest silence that everything in flight can explain: all bytes, doubled for escapes, all computing, and
     /// the way there and back; then as much again.
-    fn allowed(&self, time: &TimeBase) -> u64 {
+    fn allowed(&self) -> u64 {
+        let time = &self.time;
         let (bytes, cycles) = self.window.in_flight();
         let clock = self.identity.parameters.clock_hz;
         let bytes = 2 * (bytes + self.pipe.waiting() as u64);
-        2 * (bytes * time.byte + time.of_cycles(cycles, clock) + 2 * time.latency)
+        2 * (bytes * time.byte + time.slowness * time.of_cycles(cycles, clock) + 2 * time.latency)
     }
 }

@@ -172,7 +172,7 @@ fn bad_input_is_one_clear_error_and_exit_code_2() {
             "baud is 3200000, but a clock of 24000000 Hz divided by 8 gives",
         ),
         (&["bench", "wire", "--pace", "100001"], "100001 is not in 1..=100000"),
-        (&["run", A, B, "--link", "carrier-pigeon"], "invalid value 'carrier-pigeon'"),
+        (&["run", A, B, "--link", "carrier-pigeon"], "there is no link 'carrier-pigeon'"),
         (&["selftest", "--no-injection"], "leaves fault injection out"),
         (&["bench", "wire", "--product", "1x1"], "write MxKxP"),
         (&["fly"], "unrecognized subcommand"),

@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
 use systole::link::{Level, Link, LinkError, TimeBase};
 use systole_hdl::codec::{Decoder, Frame, Reply};
+use systole_hdl::wire::Origin;
 
 /// What becomes of a frame: any number of frames in its place.
 pub type Filter<'a> = Box<dyn FnMut(Frame) -> Vec<Frame> + 'a>;
@@ -49,8 +50,8 @@ impl<'a, L> Tap<'a, L> {
 }
 
 impl<L: Link> Link for Tap<'_, L> {
-    fn level(&self) -> Level {
-        self.inner.level()
+    fn level(&self, origin: Origin) -> Level {
+        self.inner.level(origin)
     }
 
     fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {
@@ -112,8 +113,8 @@ impl<L> Noise<L> {
 }
 
 impl<L: Link> Link for Noise<L> {
-    fn level(&self) -> Level {
-        self.inner.level()
+    fn level(&self, origin: Origin) -> Level {
+        self.inner.level(origin)
     }
 
     fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {
@@ -150,8 +151,8 @@ pub struct Mishap<L, F> {
 }
 
 impl<L: Link, F: FnMut(&mut L) -> Result<(), LinkError>> Link for Mishap<L, F> {
-    fn level(&self) -> Level {
-        self.inner.level()
+    fn level(&self, origin: Origin) -> Level {
+        self.inner.level(origin)
     }
 
     fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {

@@ -35,7 +35,7 @@ fn exchange(link: &mut dyn Link, bytes: &[u8]) -> Vec<u8> {
             return from_board;
         }
     }
-    panic!("the {} board is still talking after {WATCHDOG} polls", link.level());
+    panic!("the {} board is still talking after {WATCHDOG} polls", link.level(Origin::Simulated));
 }
 
 /// The replies that arrive intact.

@@ -199,10 +199,10 @@ fn a_board_reset_in_the_middle_is_told_everything_again() {
 #[test]
 fn a_link_that_closes_is_named() {
     let design = cramped();
-    let happens = |_: &mut SoftwareLink| Err(LinkError::Closed);
+    let happens = |_: &mut SoftwareLink| Err(LinkError::Closed { port: "/dev/ttyUSB1".to_owned() });
     let error = multiply(&mut Mishap { inner: link(&design), polls: 30, happens }, &design);
     let error = error.expect_err("closed");
-    assert!(error.to_string().starts_with("the link was closed by the other end"), "{error}");
+    assert!(error.to_string().starts_with("/dev/ttyUSB1: the board is gone: "), "{error}");
     assert_eq!(error.exit_code(), 3);
 }
 

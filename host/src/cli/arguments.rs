@@ -1,19 +1,21 @@
 //! Arguments that several subcommands share.
 
+use super::output::say;
+use crate::connect::{Connection, connect};
+use crate::discover::Machine;
 use crate::error::Error;
-use crate::link::Link;
-use crate::link::sim::SimLink;
-use crate::link::software::SoftwareLink;
+use crate::link::auto;
+use crate::link::target::{self, LinkSpec};
 use clap::{Args, ValueEnum};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
 use systole_firmware::design::Design;
 use systole_hdl::parameters::{
     AW_MOST, BAUD_RANGE, CLOCK_RANGE, DEPTH_MOST, FIFO_MOST, JOB_BITS_RANGE, K_MAX_RANGE, MIN_CLOCKS_PER_BIT,
     N_RANGE, Parameters, W_RANGE,
 };
-use systole_hdl::wire::Origin;
 
 /// What is taken for a parameter that is not given.
 const DEFAULT: Parameters = Parameters::DEFAULT;
@@ -79,7 +81,12 @@ impl DesignArgs {
     /// # Errors
     /// The first parameter out of range.
     pub fn over(&self, d: &Parameters) -> Result<Design, Error> {
-        Ok(Design::new(Parameters {
+        Ok(Design::new(self.put_over(d))?)
+    }
+
+    /// The parameters of another design with those of these arguments in their places, in range or not.
+    pub fn put_over(&self, d: &Parameters) -> Parameters {
+        Parameters {
             n: self.n.unwrap_or(d.n),
             w: self.w.unwrap_or(d.w),
             aw: self.aw.unwrap_or(d.aw),
@@ -91,7 +98,7 @@ impl DesignArgs {
             clock_hz: self.clock.unwrap_or(d.clock_hz),
             baud: self.baud.unwrap_or(d.baud),
             injection: d.injection && !self.no_injection,
-        })?)
+        }
     }
 }
 
@@ -113,28 +120,40 @@ impl MemoryArgs {
 /// What to talk to.
 #[derive(Clone, Debug, Args)]
 pub struct LinkArgs {
-    /// What to talk to
-    #[arg(long, value_enum, default_value_t = LinkKind::Sim)]
-    link: LinkKind,
-}
-
-/// The links there are.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LinkKind {
-    /// The gateware, simulated in rust-hdl
-    Sim,
-    /// The software backend alone
-    Software,
+    #[arg(long, value_name = "LINK", help = format!("What to talk to [default: sim]{}", target::help()))]
+    link: Option<LinkSpec>,
 }
 
 impl LinkArgs {
-    /// Opens the link to a board of this design.
-    pub fn open(&self, design: &Design) -> Box<dyn Link> {
-        let identity = design.identity(Origin::Simulated);
-        match self.link {
-            LinkKind::Sim => Box::new(SimLink::new(&identity, None)),
-            LinkKind::Software => Box::new(SoftwareLink::new(identity)),
+    /// Opens the link and asks who is there; design parameters that are given are held against the answer. What the
+    /// user should know goes to standard error.
+    ///
+    /// # Errors
+    /// As [`connect`].
+    pub fn connect(&self, design: &DesignArgs, cancel: &AtomicBool) -> Result<Connection, Error> {
+        let default = "sim".parse().map_err(Error::Arguments);
+        let spec = self.link.clone().map_or(default, Ok)?;
+        if self.link.is_none() {
+            note_boards();
         }
+        let connection = connect(&spec, &|parameters| design.put_over(parameters), cancel)?;
+        for note in &connection.notes {
+            say(&format!("systole: note: {note}"));
+        }
+        Ok(connection)
+    }
+}
+
+/// Says that a board is there when nobody asked for one, so that no simulation is taken for it.
+fn note_boards() {
+    let boards = auto::candidates(&Machine::default());
+    if let Some(port) = boards.first() {
+        say(&format!(
+            "systole: note: this is a simulation; to talk to the board at {}, {}, use --link {}",
+            port.path.display(),
+            auto::describe(port),
+            if boards.len() == 1 { "auto".to_owned() } else { port.link() }
+        ));
     }
 }
 

@@ -1,14 +1,13 @@
 //! `systole info`: who is at the other end of the link.
 
-use super::output::{note_trouble, print, print_json};
+use super::output::{print, print_json};
 use super::report::{DesignReport, FORMAT_VERSION};
 use super::{DesignArgs, Format, LinkArgs};
-use crate::error::{Error, exit};
-use crate::session::{Session, SessionOptions};
+use crate::connect::Connection;
+use crate::error::exit;
 use clap::Args;
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
-use systole_firmware::design::Design;
 
 /// Arguments of `systole info`.
 #[derive(Debug, Args)]
@@ -42,17 +41,12 @@ struct InfoReport {
 /// # Errors
 /// A parameter out of range, or what stops the session.
 pub fn main(arguments: &InfoArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
-    let design = arguments.design.design()?;
-    let mut link = arguments.link.open(&design);
-    let options = SessionOptions { nonce: 1, design: Some(design) };
-    let session = Session::open(link.as_mut(), options, cancel).map_err(Error::from)?;
-    note_trouble(&session.counters());
-    let identity = session.identity();
-    let board = Design::new(identity.parameters.clone()).map_err(Error::from)?;
+    let Connection { design: board, identity, level, .. } =
+        arguments.link.connect(&arguments.design, cancel)?;
     let report = InfoReport {
         format_version: FORMAT_VERSION,
         command: "info",
-        level: session.link().level().name(),
+        level: level.name(),
         origin: identity.origin.name(),
         protocol: identity.protocol,
         design_hash: format!("{:016x}", identity.design_hash),

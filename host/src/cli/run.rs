@@ -4,9 +4,10 @@ use super::output::{count, note_trouble, print, print_json, time};
 use super::progress::Bar;
 use super::report::ProductReport;
 use super::{DesignArgs, Format, LinkArgs, MemoryArgs, Size};
+use crate::connect::Connection;
 use crate::error::{Error, exit};
 use crate::file::{is_same, shown};
-use crate::link::Link;
+use crate::link::{Level, Link};
 use crate::matrix::{self, Operands, OutType, random};
 use crate::memory;
 use crate::product::{Product, Watcher, product};
@@ -69,10 +70,9 @@ enum OutDtype {
 /// # Errors
 /// Everything of [`Error`], with what was being done.
 pub fn main(arguments: &RunArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
-    let design = arguments.design.design()?;
+    let Connection { mut link, design, .. } = arguments.link.connect(&arguments.design, cancel)?;
     prepare_files(arguments, &design)?;
     let (a, b) = operands(arguments, &design)?;
-    let mut link = arguments.link.open(&design);
     run(arguments, link.as_mut(), &design, &a, &b, cancel)
 }
 
@@ -241,6 +241,11 @@ fn write_verdict(t: &mut String, product: &Product) -> std::fmt::Result {
 /// Says that the time taken here is not that of a board, and what that would be at least: the wire alone at its full
 /// rate, or the clock alone; waiting for each other comes on top.
 fn write_prediction(t: &mut String, product: &Product, design: &Design) -> std::fmt::Result {
+    let uncounted = match product.level {
+        Level::RealBoard | Level::Unverified => return Ok(()),
+        Level::Software => "the software backend counts no clock cycles",
+        _ => "this board's clock cycles are not counted",
+    };
     let p = design.parameters();
     let counters = &product.counters;
     let busier = (counters.bytes_to_board + counters.escapes_to_board)
@@ -251,7 +256,7 @@ fn write_prediction(t: &mut String, product: &Product, design: &Design) -> std::
     let predicted = time(wire.max(clock));
     let cycles = match product.cycles {
         Some(cycles) => format!("the simulation took {} clock cycles", count(cycles)),
-        None => "the software backend counts no clock cycles".to_owned(),
+        None => uncounted.to_owned(),
     };
     writeln!(
         t,

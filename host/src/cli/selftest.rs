@@ -3,6 +3,7 @@
 use super::output::{note_trouble, print, print_json};
 use super::report::{DesignReport, FORMAT_VERSION};
 use super::{DesignArgs, Format, LinkArgs};
+use crate::connect::Connection;
 use crate::error::{Error, exit};
 use crate::link::Link;
 use crate::selftest::{Check, LeftOut, Observed, left_out, selftest};
@@ -40,8 +41,7 @@ struct SelftestReport {
 /// # Errors
 /// A parameter out of range, a design without injections, or what stops a session.
 pub fn main(arguments: &SelftestArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
-    let design = arguments.design.design()?;
-    let mut link = arguments.link.open(&design);
+    let Connection { mut link, design, .. } = arguments.link.connect(&arguments.design, cancel)?;
     run(arguments, link.as_mut(), &design, cancel)
 }
 
@@ -60,14 +60,13 @@ pub fn run(
             "this design leaves fault injection out, so its checks cannot be proved; build it with injection";
         return Err(Error::Arguments(text.to_owned()).into());
     }
-    let level = link.level().name();
-    let (checks, counters) = selftest(link, design, cancel).map_err(Error::from)?;
+    let (checks, level, counters) = selftest(link, design, cancel).map_err(Error::from)?;
     note_trouble(&counters);
     let passed = checks.iter().all(Check::passed);
     let report = SelftestReport {
         format_version: FORMAT_VERSION,
         command: "selftest",
-        level,
+        level: level.name(),
         passed,
         checks,
         left_out: left_out(design.parameters()),

@@ -1,10 +1,34 @@
 //! The link `sim`: the gateware itself, simulated in rust-hdl, clocked by the host.
 
-use super::{Level, Link, LinkError, TimeBase, Unit};
+use super::target::{Asked, Kind, Opened, Read, Target, no_details};
+use super::{Level, Link, LinkError, TimeBase};
+use crate::error::Error;
 use std::collections::VecDeque;
+use std::sync::Arc;
+use systole_firmware::design::Design;
 use systole_hdl::core::Core;
+use systole_hdl::parameters::Parameters;
 use systole_hdl::sim;
 use systole_hdl::wire::{Identity, Origin};
+
+pub(super) const KIND: Kind =
+    Kind { name: "sim", form: "sim", about: "the gateware, simulated in rust-hdl; the default", read };
+
+/// A core of the design that is asked for.
+#[derive(Debug)]
+struct Sim;
+
+fn read(details: Option<&str>) -> Read {
+    no_details(details)?;
+    Ok(Arc::new(Sim))
+}
+
+impl Target for Sim {
+    fn open(&self, asked: Asked<'_>) -> Result<Opened, Error> {
+        let design = Design::new(asked(&Parameters::DEFAULT))?;
+        Ok(Opened::new(SimLink::new(&design.identity(Origin::Simulated), None)))
+    }
+}
 
 /// Most clock cycles of one poll.
 const BURST: u64 = 2000;
@@ -36,6 +60,11 @@ impl SimLink {
         &mut self.core
     }
 
+    /// Whether nothing is queued, running or on its way out.
+    pub fn is_idle(&self) -> bool {
+        self.core.idle.val()
+    }
+
     /// Takes one clock edge with what is offered; says whether a byte was taken, and gives the byte that came.
     fn edge(&mut self, offered: Option<u8>) -> (bool, Option<u8>) {
         let wait = u64::from(self.pace.unwrap_or(1));
@@ -60,7 +89,7 @@ impl SimLink {
 }
 
 impl Link for SimLink {
-    fn level(&self) -> Level {
+    fn level(&self, _origin: Origin) -> Level {
         Level::RustHdl
     }
 
@@ -82,7 +111,7 @@ impl Link for SimLink {
 
     fn time(&self) -> TimeBase {
         let byte = self.pace.map_or(UNPACED_BYTE, u64::from);
-        TimeBase { unit: Unit::Cycles, byte, latency: BURST }
+        TimeBase::of_simulation(byte, BURST)
     }
 
     fn now(&self) -> u64 {

@@ -5,9 +5,33 @@ mod executor;
 
 pub use board::Board;
 
-use super::{Level, Link, LinkError, TimeBase, Unit};
+use super::target::{Asked, Kind, Opened, Read, Target, no_details};
+use super::{Level, Link, LinkError, TimeBase};
+use crate::error::Error;
 use std::collections::VecDeque;
-use systole_hdl::wire::Identity;
+use std::sync::Arc;
+use systole_firmware::design::Design;
+use systole_hdl::parameters::Parameters;
+use systole_hdl::wire::{Identity, Origin};
+
+pub(super) const KIND: Kind =
+    Kind { name: "software", form: "software", about: "no gateware: the software backend alone", read };
+
+/// A model of a board of the design that is asked for.
+#[derive(Debug)]
+struct Software;
+
+fn read(details: Option<&str>) -> Read {
+    no_details(details)?;
+    Ok(Arc::new(Software))
+}
+
+impl Target for Software {
+    fn open(&self, asked: Asked<'_>) -> Result<Opened, Error> {
+        let design = Design::new(asked(&Parameters::DEFAULT))?;
+        Ok(Opened::new(SoftwareLink::new(design.identity(Origin::Simulated))))
+    }
+}
 
 /// Bytes moved in each direction by one poll.
 const BURST: usize = 256;
@@ -34,10 +58,15 @@ impl SoftwareLink {
     pub fn board(&mut self) -> &mut Board {
         &mut self.board
     }
+
+    /// Whether nothing is queued or on its way out.
+    pub fn is_idle(&self) -> bool {
+        self.board.is_idle()
+    }
 }
 
 impl Link for SoftwareLink {
-    fn level(&self) -> Level {
+    fn level(&self, _origin: Origin) -> Level {
         Level::Software
     }
 
@@ -54,7 +83,7 @@ impl Link for SoftwareLink {
     }
 
     fn time(&self) -> TimeBase {
-        TimeBase { unit: Unit::Cycles, byte: BYTE, latency: IDLE }
+        TimeBase::of_simulation(BYTE, IDLE)
     }
 
     fn now(&self) -> u64 {

@@ -1,11 +1,14 @@
 //! Opening a session: HELLO until an IDENT with the same nonce comes back.
 
 use super::SessionError;
+use super::pipe::Counters;
 use super::pipe::Pipe;
-use crate::link::TimeBase;
-use systole_firmware::design::Design;
+use crate::link::{Link, TimeBase, Unit};
+use std::sync::atomic::AtomicBool;
+use systole_firmware::design::{Design, canonical_text};
 use systole_hdl::codec::{Command, Content};
-use systole_hdl::wire::{self, Identity};
+use systole_hdl::parameters::Parameters;
+use systole_hdl::wire::{self, Identity, Origin};
 
 /// HELLOs sent before giving up.
 const MOST_HELLOS: u32 = 5;
@@ -16,6 +19,15 @@ const QUIET: u64 = 16;
 /// Byte times after which a line that never falls silent is answered anyway.
 const LONGEST_DRAIN: u64 = 1 << 17;
 
+/// HELLOs sent to find out who is there, at one rate: there may be others to try.
+const MOST_QUESTIONS: u32 = 3;
+
+/// How much slower a simulation computes than it moves bytes, as against an FPGA, which has many cycles to a byte.
+const COMPUTING: u64 = 8;
+
+/// The nonce of the first HELLO to a simulation, whose wire carries nobody else's bytes: every run is the same.
+const FIRST_NONCE: u32 = 1;
+
 /// How a session is opened.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
@@ -25,30 +37,73 @@ pub struct SessionOptions {
     pub design: Option<Design>,
 }
 
+impl SessionOptions {
+    /// A session with the board behind a link, which must have this design, if one is given. Where others may have left
+    /// bytes on the wire the nonce is one that none of theirs has.
+    pub fn new(link: &dyn Link, design: Option<Design>) -> Self {
+        let nonce = match link.time().unit {
+            Unit::Cycles => FIRST_NONCE,
+            Unit::Nanoseconds => rand::random(),
+        };
+        Self { nonce, design }
+    }
+}
+
+/// Asks who is behind a link; gives what crossed it, too. `cancel` becoming true ends the wait.
+///
+/// # Errors
+/// [`SessionError`], in particular [`SessionError::Timeout`] when nobody answers and [`SessionError::Protocol`].
+pub fn identify(link: &mut dyn Link, cancel: &AtomicBool) -> Result<(Identity, Counters), SessionError> {
+    let mut options = SessionOptions::new(link, None);
+    let mut pipe = Pipe::new(link, cancel);
+    let answer = ask(&mut pipe, &mut options, MOST_QUESTIONS)?;
+    Ok((answer.identity, pipe.counters))
+}
+
 /// Opens a session; gives who answered.
-pub(super) fn hello(pipe: &mut Pipe<'_>, options: &mut SessionOptions) -> Result<Identity, SessionError> {
+pub(super) fn hello(pipe: &mut Pipe<'_>, options: &mut SessionOptions) -> Result<Answer, SessionError> {
+    let answer = ask(pipe, options, MOST_HELLOS)?;
+    if let Some(design) = &options.design {
+        check_design(design.parameters(), &answer.identity)?;
+    }
+    Ok(answer)
+}
+
+/// An IDENT.
+pub(super) struct Answer {
+    pub(super) identity: Identity,
+    /// Link time from HELLO to IDENT.
+    pub(super) round_trip: u64,
+}
+
+impl Answer {
+    /// A link's time, scaled by what HELLO took where a simulation answers whose clock the host does not drive.
+    pub(super) fn measured(&self, time: TimeBase) -> TimeBase {
+        if self.identity.origin == Origin::Image || time.unit == Unit::Cycles {
+            return time;
+        }
+        let slowness = (self.round_trip / (BYTES * time.byte).max(1)).max(1);
+        let latency = time.latency + self.round_trip;
+        TimeBase { byte: slowness * time.byte, latency, slowness: COMPUTING * slowness, ..time }
+    }
+}
+
+fn ask(pipe: &mut Pipe<'_>, options: &mut SessionOptions, most: u32) -> Result<Answer, SessionError> {
     drain(pipe)?;
-    for attempt in 0..MOST_HELLOS {
+    for attempt in 0..most {
         if attempt > 0 {
             pipe.counters.hello_retries += 1;
         }
         let nonce = options.nonce;
         options.nonce = nonce.wrapping_add(1);
-        if let Some(identity) = one_hello(pipe, nonce)? {
-            check(&identity, options)?;
-            return Ok(identity);
+        if let Some(answer) = one_hello(pipe, nonce)? {
+            let board = answer.identity.protocol;
+            return if board == wire::PROTOCOL { Ok(answer) } else { Err(SessionError::Protocol { board }) };
         }
     }
     let time = pipe.link.time();
     let waited = time.text(deadline(&time));
-    Err(SessionError::Timeout { stage: "HELLO", waited, retries: MOST_HELLOS - 1 })
-}
-
-fn check(identity: &Identity, options: &SessionOptions) -> Result<(), SessionError> {
-    if identity.protocol != wire::PROTOCOL {
-        return Err(SessionError::Protocol { board: identity.protocol });
-    }
-    options.design.as_ref().map_or(Ok(()), |design| check_design(design, identity))
+    Err(SessionError::Timeout { stage: "HELLO", waited, retries: most - 1 })
 }
 
 /// Reads and forgets until nothing has come for a while.
@@ -72,13 +127,15 @@ fn drain(pipe: &mut Pipe<'_>) -> Result<(), SessionError> {
 }
 
 /// Sends one HELLO; gives the identity if an IDENT with its nonce comes back in time.
-fn one_hello(pipe: &mut Pipe<'_>, nonce: u32) -> Result<Option<Identity>, SessionError> {
+fn one_hello(pipe: &mut Pipe<'_>, nonce: u32) -> Result<Option<Answer>, SessionError> {
     pipe.send(&Command::Hello { nonce }.frame(super::FIRST_SEQ.wrapping_sub(1)).to_wire());
     let begun = pipe.link.now();
     while pipe.link.now() - begun <= deadline(&pipe.link.time()) {
         for content in exchange(pipe)? {
             match content {
-                Content::Ident { nonce: n, identity } if n == nonce => return Ok(Some(identity)),
+                Content::Ident { nonce: n, identity } if n == nonce => {
+                    return Ok(Some(Answer { identity, round_trip: pipe.link.now() - begun }));
+                }
                 _ => {}
             }
         }
@@ -88,9 +145,12 @@ fn one_hello(pipe: &mut Pipe<'_>, nonce: u32) -> Result<Option<Identity>, Sessio
 
 /// HELLO out and IDENT back with every byte escaped, and the way there and back; then as much again.
 fn deadline(time: &TimeBase) -> u64 {
-    let frame = |body: usize| (2 * (wire::HEADER + body + wire::CRC) + 2) as u64;
-    2 * ((frame(wire::HELLO_BODY) + frame(wire::IDENT_BODY)) * time.byte + 2 * time.latency)
+    2 * (2 * BYTES * time.byte + 2 * time.latency) + time.patience
 }
+
+/// Bytes of HELLO and IDENT together, escapes not counted.
+pub(super) const BYTES: u64 =
+    (2 * (wire::HEADER + wire::CRC + 2) + wire::HELLO_BODY + wire::IDENT_BODY) as u64;
 
 /// Before IDENT the other end may be anything: what makes no sense is ignored.
 fn exchange(pipe: &mut Pipe<'_>) -> Result<Vec<Content>, SessionError> {
@@ -101,18 +161,21 @@ fn exchange(pipe: &mut Pipe<'_>) -> Result<Vec<Content>, SessionError> {
     }
 }
 
-/// Compares the design asked for with the one that answers, fact by fact.
-fn check_design(asked: &Design, identity: &Identity) -> Result<(), SessionError> {
+/// Holds the parameters asked for against what a board says of itself, fact by fact.
+///
+/// # Errors
+/// [`SessionError::Design`] with the first fact that differs.
+pub fn check_design(asked: &Parameters, identity: &Identity) -> Result<(), SessionError> {
     let disagree =
         |board: &str, asked: &str| SessionError::Design { board: board.to_owned(), asked: asked.to_owned() };
     let board = Design::new(identity.parameters.clone())
         .map_err(|error| disagree(&format!("impossible parameters ({error})"), "a valid design"))?;
-    let (board_text, asked_text) = (board.canonical_text(), asked.canonical_text());
+    let (board_text, asked_text) = (board.canonical_text(), canonical_text(asked));
     match board_text.lines().zip(asked_text.lines()).find(|(board, asked)| board != asked) {
         Some((board, asked)) => Err(disagree(board, asked)),
-        None if identity.design_hash != asked.hash() => {
+        None if identity.design_hash != board.hash() => {
             let hash = |hash| format!("design hash {hash:016x}");
-            Err(disagree(&hash(identity.design_hash), &hash(asked.hash())))
+            Err(disagree(&hash(identity.design_hash), &hash(board.hash())))
         }
         None => Ok(()),
     }

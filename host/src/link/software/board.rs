@@ -53,6 +53,12 @@ impl Board {
         self.state = State::default();
     }
 
+    /// Whether nothing is queued or on its way out.
+    pub fn is_idle(&self) -> bool {
+        let s = &self.state;
+        s.fifo.is_empty() && s.output.is_empty() && !s.ack && s.nak.is_none()
+    }
+
     /// Takes one byte from the host.
     pub fn receive(&mut self, byte: u8) {
         match self.state.decoder.push(byte) {

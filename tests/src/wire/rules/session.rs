@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use systole::error::Error;
-use systole::link::{Level, Link, LinkError, TimeBase, Unit};
+use systole::link::{Level, Link, LinkError, TimeBase};
 use systole::matrix::random;
 use systole::product::{Product, Watcher, product};
 use systole::session::{Session, SessionError, SessionOptions};
 use systole_firmware::design::Design;
 use systole_hdl::codec::{Command, Content, Frame};
-use systole_hdl::wire;
+use systole_hdl::wire::{self, Origin};
 
 pub const RULES: &[Check] = &[
     ("every_single_bit_flip_to_the_board", flips_to_board),
@@ -70,7 +70,7 @@ fn flipped(byte: u8, index: u64, bit: Option<u64>) -> u8 {
 
 impl Link for BenchLink {
     /// Which engine runs the core is no matter here.
-    fn level(&self) -> Level {
+    fn level(&self, _origin: Origin) -> Level {
         Level::RustHdl
     }
 
@@ -97,7 +97,7 @@ impl Link for BenchLink {
     }
 
     fn time(&self) -> TimeBase {
-        TimeBase { unit: Unit::Cycles, byte: BYTE, latency: BURST }
+        TimeBase::of_simulation(BYTE, BURST)
     }
 
     fn now(&self) -> u64 {

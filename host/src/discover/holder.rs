@@ -1,0 +1,49 @@
+//! Who has a device open.
+
+use super::{Machine, entries, name, text};
+use std::fmt;
+use std::path::Path;
+
+/// A process that has a file open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its number.
+    pub pid: u32,
+    /// Its name, as the kernel cuts it.
+    pub name: String,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (process {})", self.name, self.pid)
+    }
+}
+
+/// The holders of a file, by number. What belongs to other users shows only to root.
+pub(super) fn of(machine: &Machine, path: &Path) -> Vec<Holder> {
+    let Ok(path) = path.canonicalize() else { return Vec::new() };
+    let holder = |process: &Path| {
+        let pid = name(process).parse().ok()?;
+        let holds =
+            entries(&process.join("fd")).iter().any(|fd| std::fs::read_link(fd).is_ok_and(|to| to == path));
+        holds.then(|| Holder { pid, name: text(&process.join("comm")).unwrap_or_default() })
+    };
+    entries(&machine.path("proc")).iter().filter_map(|process| holder(process)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_02_this_process_holds_what_it_has_open() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let machine = Machine::default();
+        let found = machine.holders(file.path());
+        assert_eq!(found.iter().map(|holder| holder.pid).collect::<Vec<_>>(), [std::process::id()]);
+        let comm = std::fs::read_to_string("/proc/self/comm").expect("Linux has it");
+        assert_eq!(found[0].name, comm.trim());
+        let path = file.into_temp_path();
+        assert_eq!(machine.holders(&path), []);
+    }
+}

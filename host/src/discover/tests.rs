@@ -1,0 +1,221 @@
+//! Discovery on a made machine: an iCEbreaker, an unknown adapter, a hub, a modem, a model behind vhci and a PC's ports.
+
+use super::{Absent, Holder, Machine};
+use crate::link::{LinkError, auto};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tempfile::TempDir;
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+/// A directory that looks like `/`.
+struct Made(TempDir);
+
+impl Made {
+    fn new() -> Self {
+        let made = Self(tempfile::tempdir().expect("a directory"));
+        for directory in ["sys/class/tty", "sys/bus/usb/devices", "dev/bus/usb", "etc", "proc"] {
+            fs::create_dir_all(made.0.path().join(directory)).expect("made");
+        }
+        made
+    }
+
+    fn machine(&self) -> Machine {
+        Machine::at(self.0.path())
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.0.path().join(path);
+        fs::create_dir_all(path.parent().expect("in a directory")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    fn link(&self, path: &str, to: &str) {
+        let (path, to) = (self.0.path().join(path), self.0.path().join(to));
+        fs::create_dir_all(path.parent().expect("in a directory")).expect("made");
+        symlink(to, path).expect("linked");
+    }
+
+    /// A USB device at `controller/place`, with these ids and texts.
+    fn usb(&self, directory: &str, address: u32, ids: &str, product: &str, serial: &str) {
+        let place = directory.rsplit('/').next().expect("a name");
+        let (vid, pid) = ids.split_once(':').expect("two ids");
+        let device_class = if product == "hub" { "09" } else { "00" };
+        for (file, text) in [
+            ("idVendor", vid),
+            ("idProduct", pid),
+            ("busnum", "1"),
+            ("devnum", &address.to_string()),
+            ("bDeviceClass", device_class),
+            ("product", product),
+            ("serial", serial),
+        ] {
+            self.write(&format!("sys/{directory}/{file}"), &format!("{text}\n"));
+        }
+        self.link(&format!("sys/bus/usb/devices/{place}"), &format!("sys/{directory}"));
+        self.write(&format!("dev/bus/usb/001/{address:03}"), "");
+    }
+
+    /// An interface of a USB device, with a port that ftdi_sio makes of it.
+    fn ftdi_port(&self, directory: &str, number: u8, port: &str) {
+        let place = directory.rsplit('/').next().expect("a name");
+        let interface = format!("sys/{directory}/{place}:1.{number}");
+        self.write(&format!("{interface}/bInterfaceNumber"), &format!("{number:02}\n"));
+        self.write(&format!("{interface}/{port}/latency_timer"), "16\n");
+        self.write("sys/bus/usb-serial/drivers/ftdi_sio/bind", "");
+        self.link(&format!("{interface}/driver"), "sys/bus/usb-serial/drivers/ftdi_sio");
+        self.link(&format!("{interface}/{port}/driver"), "sys/bus/usb-serial/drivers/ftdi_sio");
+        self.link(&format!("sys/class/tty/{port}/device"), &format!("{interface}/{port}"));
+        self.write(&format!("dev/{port}"), "");
+    }
+
+    fn icebreaker(&self, directory: &str, address: u32, serial: &str, ports: [&str; 2]) {
+        self.usb(directory, address, "0403:6010", "iCEBreaker V1.0e", serial);
+        self.ftdi_port(directory, 0, ports[0]);
+        self.ftdi_port(directory, 1, ports[1]);
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(self.0.path()).expect("within").display().to_string()
+    }
+}
+
+#[test]
+fn a_board_is_found_by_its_chip_and_its_port_by_the_interface() {
+    let made = Made::new();
+    made.icebreaker("devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    made.usb("devices/pci0/usb1/1-1", 2, "1d6b:0002", "hub", "");
+    let machine = made.machine();
+    let devices = machine.usb_devices();
+    assert_eq!(devices.len(), 1, "a hub is no device to talk to");
+    let device = &devices[0];
+    assert_eq!((device.place.as_str(), device.bus, device.address), ("1-2", 1, 7));
+    assert_eq!((device.vid, device.pid, device.serial.as_deref()), (0x0403, 0x6010, Some("ib001")));
+    assert_eq!((device.is_model, made.shown(&device.path).as_str()), (false, "dev/bus/usb/001/007"));
+    assert_eq!(device.boards.iter().map(|board| board.name.as_str()).collect::<Vec<_>>(), ["icebreaker"]);
+    assert_eq!(device.link(), "usb:0403:6010:ib001");
+    let drivers: Vec<_> = device.interfaces.iter().map(|x| (x.number, x.driver.as_deref())).collect();
+    assert_eq!(drivers, [(0, Some("ftdi_sio")), (1, Some("ftdi_sio"))]);
+    let ports = machine.ports();
+    let found: Vec<_> = ports
+        .iter()
+        .map(|port| {
+            let interface = port.usb.as_ref().map(|usb| usb.1);
+            (made.shown(&port.path), interface, port.latency_timer, port.boards.len())
+        })
+        .collect();
+    // row 5: the other channel is the programmer's.
+    assert_eq!(
+        found,
+        [("dev/ttyUSB0".to_owned(), Some(0), Some(16), 0), ("dev/ttyUSB1".to_owned(), Some(1), Some(16), 1)]
+    );
+    assert_eq!(ports[1].driver.as_deref(), Some("ftdi_sio"));
+}
+
+#[test]
+fn ports_without_hardware_are_left_out_and_unknown_ones_are_not() {
+    let made = Made::new();
+    for (name, kind) in [("ttyS0", "4"), ("ttyS1", "0")] {
+        made.write(&format!("sys/devices/pnp/{name}/resources"), "");
+        made.link(&format!("sys/class/tty/{name}/device"), &format!("sys/devices/pnp/{name}"));
+        made.write(&format!("sys/class/tty/{name}/type"), kind);
+        made.write(&format!("dev/{name}"), "");
+    }
+    made.write("sys/class/tty/tty1/dev", "4:1");
+    // A modem: the port's directory is within the interface's `tty`.
+    made.usb("devices/pci0/usb1/1-3", 9, "2341:0043", "Arduino Uno", "");
+    made.write("sys/devices/pci0/usb1/1-3/1-3:1.0/bInterfaceNumber", "00\n");
+    made.write("sys/devices/pci0/usb1/1-3/1-3:1.0/tty/ttyACM0/dev", "166:0");
+    made.link("sys/class/tty/ttyACM0/device", "sys/devices/pci0/usb1/1-3/1-3:1.0");
+    made.write("dev/ttyACM0", "");
+    let machine = made.machine();
+    let paths: Vec<_> = machine.ports().iter().map(|port| made.shown(&port.path)).collect();
+    assert_eq!(paths, ["dev/ttyS0", "dev/ttyACM0"]);
+    let port = machine.port(&made.0.path().join("dev/ttyACM0")).expect("listed");
+    let (device, interface) = port.usb.expect("of a USB device");
+    assert_eq!((device.product.as_deref(), interface), (Some("Arduino Uno"), 0));
+    assert_eq!((port.boards.len(), port.latency_timer, device.serial), (0, None, None));
+    assert_eq!(device.interfaces[0].port, Some(port.path));
+    assert!(machine.port(Path::new("/dev/null")).is_none());
+}
+
+#[test]
+fn a_port_is_known_by_whatever_link_it_is_reached() {
+    let made = Made::new();
+    made.icebreaker("devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    made.link("dev/serial/by-id/usb-board-if01", "dev/ttyUSB1");
+    let port = made.machine().port(&made.0.path().join("dev/serial/by-id/usb-board-if01")).expect("known");
+    assert_eq!(made.shown(&port.path), "dev/ttyUSB1");
+}
+
+#[test]
+fn a_model_is_told_from_hardware() {
+    let made = Made::new();
+    made.icebreaker("devices/platform/vhci_hcd.0/usb3/3-1", 4, "model", ["ttyUSB0", "ttyUSB1"]);
+    assert!(made.machine().usb_devices()[0].is_model);
+    let (device, _) = made.machine().ports()[1].usb.clone().expect("of a USB device");
+    assert!(device.is_model);
+}
+
+#[test]
+fn who_holds_a_port_is_named() {
+    let made = Made::new();
+    made.icebreaker("devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    made.write("proc/321/comm", "picocom\n");
+    made.link("proc/321/fd/5", "dev/ttyUSB1");
+    made.write("proc/322/comm", "other\n");
+    made.link("proc/322/fd/5", "dev/ttyUSB0");
+    made.write("proc/meminfo", "");
+    let holders = made.machine().ports()[1].holders.clone();
+    assert_eq!(holders, [Holder { pid: 321, name: "picocom".to_owned() }]);
+    let error = LinkError::Busy { port: "/dev/ttyUSB1".to_owned(), holders };
+    assert_eq!(error.to_string(), "/dev/ttyUSB1: is in use by picocom (process 321); end that first");
+}
+
+#[test]
+fn row_19_several_boards_are_an_error_that_lists_them() {
+    let made = Made::new();
+    assert!(matches!(auto::the_one(&made.machine()), Err(LinkError::NoBoard)));
+    made.icebreaker("devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    let port = auto::the_one(&made.machine()).expect("the only one");
+    assert_eq!(made.shown(&port.path), "dev/ttyUSB1");
+    made.icebreaker("devices/pci0/usb1/1-3", 8, "ib002", ["ttyUSB2", "ttyUSB3"]);
+    let error = auto::the_one(&made.machine()).expect_err("two").to_string();
+    for (port, serial) in [("ttyUSB1", "ib001"), ("ttyUSB3", "ib002")] {
+        let line = format!(
+            "--link serial:{}/dev/{port}  icebreaker (serial number {serial})",
+            made.0.path().display()
+        );
+        assert!(error.contains(&line), "{error}");
+    }
+}
+
+#[test]
+fn row_17_a_board_is_found_again_by_its_serial_number() {
+    let made = Made::new();
+    made.icebreaker("devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    let machine = made.machine();
+    let before = machine.usb_devices().remove(0);
+    let root = made.0.path();
+    fs::remove_dir_all(root.join("sys/devices/pci0/usb1/1-2")).expect("unplugged");
+    let absent = machine.wait_for_port(&before, 1, Duration::ZERO, &GO_ON).expect_err("unplugged");
+    assert_eq!(absent, Absent::Device);
+    let stop = AtomicBool::new(true);
+    let absent = machine.wait_for_device(&before, Duration::from_secs(600), &stop).expect_err("stopped");
+    assert_eq!(absent, Absent::Interrupted);
+    // It comes back elsewhere, under other numbers, and a while later; another of its kind is there all along.
+    made.icebreaker("devices/pci0/usb1/1-3", 8, "ib002", ["ttyUSB2", "ttyUSB3"]);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(120));
+            made.icebreaker("devices/pci0/usb1/1-4", 9, "ib001", ["ttyUSB4", "ttyUSB5"]);
+        });
+        let port = machine.wait_for_port(&before, 1, Duration::from_secs(10), &GO_ON).expect("it is back");
+        assert_eq!(made.shown(&port.path), "dev/ttyUSB5");
+    });
+    let device = machine.wait_for_device(&before, Duration::ZERO, &GO_ON).expect("it is back");
+    assert_eq!((device.place.as_str(), device.address), ("1-4", 9));
+}

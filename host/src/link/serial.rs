@@ -1,0 +1,270 @@
+//! The link `serial`: a serial port, or a pseudo-terminal, which to a program is one too.
+//!
+//! serialport opens the port, exclusive and raw, and sets its rate. Bytes go through a descriptor of our own that never
+//! blocks: serialport's writes wait until all is written, and a board that waits for us to read would then wait for
+//! ever.
+
+mod latency;
+mod open;
+mod rates;
+
+use super::target::{Asked, Kind, Opened, Read, Target};
+use super::{Level, Link, LinkError, TimeBase, Unit};
+use crate::error::Error;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use serialport::{ClearBuffer, SerialPort, TTYPort};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+use systole_hdl::parameters::BAUD_RANGE;
+use systole_hdl::wire::Origin;
+
+pub(super) const KIND: Kind = Kind {
+    name: "serial",
+    form: "serial:PATH[@BAUD]",
+    about: "a board at a serial port; without BAUD the board's usual rate, then others",
+    read,
+};
+
+/// Longest wait for bytes in one poll, in nanoseconds.
+const WAIT: i64 = 10_000_000;
+
+/// Most bytes read in one poll.
+const BURST: usize = 1 << 16;
+
+/// Time that a simulation may take to answer HELLO, in nanoseconds.
+const PATIENCE: u64 = 1_000_000_000;
+
+/// Bits of a byte on a UART: start, eight, stop.
+const UART_BITS: u64 = 10;
+
+/// A port, and the rate where one was given.
+#[derive(Clone, Debug)]
+pub(super) struct Serial {
+    path: PathBuf,
+    baud: Option<u32>,
+}
+
+impl Serial {
+    pub(super) fn new(path: PathBuf, baud: Option<u32>) -> Self {
+        Self { path, baud }
+    }
+}
+
+fn read(details: Option<&str>) -> Read {
+    let details = details.filter(|text| !text.is_empty()).ok_or("the path of the port is missing")?;
+    // A path may have an @ of its own: only digits behind the last one are a rate.
+    let rated = details.rsplit_once('@').and_then(|(path, rate)| Some((path, rate.parse::<u32>().ok()?)));
+    let Some((path, baud)) = rated else { return Ok(Arc::new(Serial::new(details.into(), None))) };
+    if !BAUD_RANGE.contains(&baud) {
+        return Err(format!("{baud} baud is outside {BAUD_RANGE:?}"));
+    }
+    Ok(Arc::new(Serial::new(path.into(), Some(baud))))
+}
+
+impl Target for Serial {
+    fn open(&self, _asked: Asked<'_>) -> Result<Opened, Error> {
+        let (link, notes) = open::open(&self.path, self.baud)?;
+        Ok(Opened { link: Box::new(link), notes })
+    }
+}
+
+/// What a port leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// A pseudo-terminal.
+    Terminal,
+    /// A USB device served by software.
+    Model,
+    /// A USB device.
+    Usb,
+    /// A UART of the computer, or what nobody knows.
+    Other,
+}
+
+impl Way {
+    /// How real what is at the end of this way can be.
+    fn level(self, origin: Origin) -> Level {
+        match (self, origin) {
+            (Self::Terminal, Origin::Simulated) => Level::VirtualBoard,
+            (Self::Model, Origin::Simulated) => Level::UsbStack,
+            (Self::Usb, Origin::Image) => Level::RealBoard,
+            _ => Level::Unverified,
+        }
+    }
+
+    /// Whether a simulation answers, whose speed nobody knows.
+    fn is_simulated(self) -> bool {
+        matches!(self, Self::Terminal | Self::Model)
+    }
+}
+
+/// An open serial port.
+#[derive(Debug)]
+pub struct SerialLink {
+    /// The port as the user named it.
+    name: String,
+    /// Holds the port exclusively, and its settings.
+    port: TTYPort,
+    /// Where bytes pass, without blocking.
+    data: File,
+    way: Way,
+    baud: u32,
+    /// Rates still to try.
+    rates: VecDeque<u32>,
+    /// Nanoseconds that bytes may spend between the ends.
+    latency: u64,
+    begun: Instant,
+}
+
+impl SerialLink {
+    /// Sets a rate, and finds out whether the port took it: some drivers fall back to another without a word.
+    fn set_rate(&mut self, baud: u32) -> Result<(), LinkError> {
+        self.port.set_baud_rate(baud).map_err(|error| self.failed("setting the rate", error.into()))?;
+        let got = self.port.baud_rate().map_err(|error| self.failed("reading the rate", error.into()))?;
+        rates::check(&self.name, baud, got)?;
+        self.baud = baud;
+        Ok(())
+    }
+
+    /// Forgets what was not sent and what was not read.
+    fn forget(&self) -> Result<(), LinkError> {
+        self.port.clear(ClearBuffer::All).map_err(|error| self.failed("clearing its buffers", error.into()))
+    }
+
+    /// Writes what the port takes; gives the number of bytes.
+    fn write(&mut self, bytes: &mut VecDeque<u8>) -> Result<usize, LinkError> {
+        let mut sent = 0;
+        while !bytes.is_empty() {
+            match self.data.write(bytes.as_slices().0) {
+                Ok(0) => break,
+                Ok(taken) => {
+                    bytes.drain(..taken);
+                    sent += taken;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed("writing", error)),
+            }
+        }
+        Ok(sent)
+    }
+
+    /// Reads what has arrived; gives the number of bytes.
+    fn read(&mut self, bytes: &mut Vec<u8>) -> Result<usize, LinkError> {
+        let mut buffer = [0; 4096];
+        let mut got = 0;
+        while got < BURST {
+            match self.data.read(&mut buffer) {
+                // A raw port without bytes would block; one that has ended has none for ever.
+                Ok(0) => return Err(LinkError::Closed { port: self.name.clone() }),
+                Ok(read) => {
+                    bytes.extend(&buffer[..read]);
+                    got += read;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed("reading", error)),
+            }
+        }
+        Ok(got)
+    }
+
+    /// Waits until something has arrived, or can be sent if there is something to send.
+    fn wait(&self, to_send: bool) -> Result<(), LinkError> {
+        let events = if to_send { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: WAIT };
+        match poll(&mut [PollFd::new(&self.data, events)], Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(self.failed("waiting", error.into())),
+        }
+    }
+
+    /// What an error of the system means: that the device is gone, or something else.
+    fn failed(&self, doing: &'static str, source: io::Error) -> LinkError {
+        let port = self.name.clone();
+        let gone =
+            [Errno::IO, Errno::NXIO, Errno::NODEV, Errno::PIPE].map(|errno| Some(errno.raw_os_error()));
+        if gone.contains(&source.raw_os_error()) || source.kind() == ErrorKind::BrokenPipe {
+            return LinkError::Closed { port };
+        }
+        LinkError::Io { port, doing, source }
+    }
+}
+
+impl Link for SerialLink {
+    fn level(&self, origin: Origin) -> Level {
+        self.way.level(origin)
+    }
+
+    fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {
+        if self.write(to_board)? + self.read(from_board)? == 0 {
+            self.wait(!to_board.is_empty())?;
+            self.read(from_board)?;
+        }
+        Ok(())
+    }
+
+    fn time(&self) -> TimeBase {
+        TimeBase {
+            unit: Unit::Nanoseconds,
+            byte: UART_BITS * 1_000_000_000 / u64::from(self.baud),
+            latency: self.latency,
+            patience: if self.way.is_simulated() { PATIENCE } else { 0 },
+            slowness: 1,
+        }
+    }
+
+    fn now(&self) -> u64 {
+        // Five centuries of nanoseconds fit.
+        self.begun.elapsed().as_nanos() as u64
+    }
+
+    fn cycles(&self) -> Option<u64> {
+        None
+    }
+
+    fn rate(&self) -> Option<u32> {
+        Some(self.baud)
+    }
+
+    fn next_rate(&mut self) -> Result<bool, LinkError> {
+        while let Some(baud) = self.rates.pop_front() {
+            match self.set_rate(baud) {
+                Ok(()) => {
+                    self.forget()?;
+                    return Ok(true);
+                }
+                Err(error @ LinkError::Closed { .. }) => return Err(error),
+                // A rate that this adapter cannot do is none that the board behind it has.
+                Err(_) => {}
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Drop for SerialLink {
+    /// Leaves nothing behind for whoever comes next, and does not wait for a board that no longer listens.
+    fn drop(&mut self) {
+        let _gone = self.port.clear(ClearBuffer::All);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn real_board_means_an_image_on_a_usb_device() {
+        let levels = |way: Way| [Origin::Image, Origin::Simulated].map(|origin| way.level(origin).name());
+        assert_eq!(levels(Way::Usb), ["real-board", "unverified"]);
+        assert_eq!(levels(Way::Model), ["unverified", "usb-stack"]);
+        assert_eq!(levels(Way::Terminal), ["unverified", "virtual-board"]);
+        assert_eq!(levels(Way::Other), ["unverified", "unverified"]);
+    }
+}

@@ -1,0 +1,158 @@
+//! The program over a serial port: a pseudo-terminal with a virtual board behind it, and ports that are none.
+
+mod board;
+
+use board::{VirtualBoard, ended, systole};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::time::{Duration, Instant};
+use systole::link::LinkError;
+
+#[test]
+fn row_11_a_pseudo_terminal_is_a_port_like_any_other() {
+    for arguments in [&["--n", "2"][..], &["--behavioural"]] {
+        let board = VirtualBoard::start(arguments);
+        let run = systole(&[
+            "run",
+            "--random",
+            "5x6x7",
+            "--seed",
+            "3",
+            "--link",
+            &board.link(),
+            "--format",
+            "json",
+        ]);
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
+        let report: Value = serde_json::from_str(&run.out).expect("JSON");
+        assert_eq!((&report["level"], &report["equal"]), (&json!("virtual-board"), &json!(true)));
+        assert_eq!(report["cycles"], Value::Null);
+        let selftest = systole(&["selftest", "--link", &board.link()]);
+        assert_eq!((selftest.code, selftest.err.as_str()), (0, ""), "{}", selftest.out);
+        assert!(selftest.out.contains("(level virtual-board)"), "{}", selftest.out);
+    }
+}
+
+#[test]
+fn row_27_every_parameter_is_the_boards_and_given_ones_are_held_against_it() {
+    let board = VirtualBoard::start(&[
+        "--behavioural",
+        "--n",
+        "3",
+        "--w",
+        "9",
+        "--k-max",
+        "2000",
+        "--a-depth",
+        "2000",
+        "--b-depth",
+        "2000",
+    ]);
+    let info = systole(&["info", "--link", &board.link(), "--format", "json"]);
+    let report: Value = serde_json::from_str(&info.out).expect("JSON");
+    let d = &report["design"];
+    assert_eq!(
+        (&d["n"], &d["w"], &d["k_max"], &d["fifo"]),
+        (&json!(3), &json!(9), &json!(2000), &json!(4096))
+    );
+    // The same by name, and another parameter of a design that defaults would make impossible.
+    let same = systole(&["info", "--link", &board.link(), "--n", "3", "--k-max", "2000"]);
+    assert_eq!((same.code, same.err.as_str()), (0, ""));
+    let other = systole(&["run", "--random", "2x2x2", "--link", &board.link(), "--n", "4"]);
+    assert_eq!((other.code, other.out.as_str()), (3, ""));
+    assert!(
+        other.err.starts_with("systole: the board's design has n=3, but n=4 was asked for"),
+        "{}",
+        other.err
+    );
+    let other = systole(&["info", "--link", &board.link(), "--k-max", "1999"]);
+    assert!(other.err.contains("has k-max=2000, but k-max=1999 was asked for"), "{}", other.err);
+}
+
+#[test]
+fn a_port_that_cannot_be_opened_says_why() {
+    let cases = [
+        ("serial:/dev/no-such-port", "/dev/no-such-port: there is no such port"),
+        ("serial:/dev/null", "/dev/null: is no serial port"),
+        ("serial:/tmp", "/tmp: is no serial port"),
+        ("auto", "no board is attached that this program knows"),
+    ];
+    for (link, expected) in cases {
+        let info = systole(&["info", "--link", link]);
+        assert_eq!((info.code, info.out.as_str()), (3, ""), "{link}: {}", info.err);
+        assert!(info.err.starts_with(&format!("systole: {expected}")), "{link}: {}", info.err);
+    }
+}
+
+#[test]
+fn row_02_a_port_in_use_names_who_has_it() {
+    let board = VirtualBoard::start(&["--behavioural"]);
+    let _held = serialport::new(board.path(), 115_200).open_native().expect("free");
+    let info = systole(&["info", "--link", &board.link()]);
+    assert_eq!(info.code, 3);
+    let me = format!("(process {})", std::process::id());
+    assert!(info.err.contains("is in use by") && info.err.contains(&me), "{}", info.err);
+}
+
+#[test]
+fn row_09_a_board_that_goes_away_is_one_clear_error() {
+    // Much to compute, so that it is still at it when the board goes.
+    let mut board = VirtualBoard::start(&["--n", "2"]);
+    let run = board::spawn(&["run", "--random", "400x400x400", "--link", &board.link()]);
+    std::thread::sleep(Duration::from_millis(500));
+    board.kill();
+    let begun = Instant::now();
+    let run = ended(run);
+    assert!(begun.elapsed() < Duration::from_secs(5), "it noticed after {:?}", begun.elapsed());
+    assert_eq!((run.code, run.out.as_str()), (3, ""));
+    assert!(run.err.contains(": the board is gone: the link was closed by the other end"), "{}", run.err);
+}
+
+#[test]
+fn row_10_timeout_closed_and_io_are_three_errors() {
+    // A terminal that nobody answers on: time runs out, and that is what is said.
+    let mute = systole::virtual_board::Terminal::open().expect("a terminal");
+    let link = format!("serial:{}", mute.path().display());
+    let info = systole(&["info", "--link", &link]);
+    assert_eq!(info.code, 3);
+    assert!(info.err.starts_with("systole: no answer to HELLO within"), "{}", info.err);
+    let port = || "/dev/ttyUSB1".to_owned();
+    let source = std::io::Error::from_raw_os_error(22);
+    let io = LinkError::Io { port: port(), doing: "reading", source }.to_string();
+    assert!(io.starts_with("/dev/ttyUSB1: reading failed: Invalid argument"), "{io}");
+    assert!(LinkError::Closed { port: port() }.to_string().starts_with("/dev/ttyUSB1: the board is gone"));
+}
+
+#[test]
+fn ctrl_c_leaves_the_port_and_the_board_as_they_were() {
+    let board = VirtualBoard::start(&["--n", "2"]);
+    let run = board::spawn(&["run", "--random", "400x400x400", "--link", &board.link()]);
+    std::thread::sleep(Duration::from_millis(500));
+    board::interrupt(run.id());
+    let run = ended(run);
+    assert_eq!((run.code, run.err.as_str()), (130, "systole: interrupted\n"));
+    let next = systole(&["run", "--random", "3x3x3", "--link", &board.link()]);
+    assert_eq!((next.code, next.err.as_str()), (0, ""), "{}", next.out);
+}
+
+#[test]
+fn row_13_what_others_left_on_the_line_is_no_answer() {
+    use std::io::Write;
+    let board = VirtualBoard::start(&["--behavioural"]);
+    // A host that asked and left: its answers are on the line, and half a frame is in the board.
+    let mut left = File::options().write(true).open(board.path()).expect("a port");
+    let hello = systole_hdl::codec::Command::Hello { nonce: 1 }.frame(255).to_wire();
+    left.write_all(&[&b"AT\r\nAT+CGMI\r\n"[..], &hello[..], &hello[..], &hello[..7]].concat())
+        .expect("written");
+    drop(left);
+    let info = systole(&["info", "--link", &board.link()]);
+    assert_eq!((info.code, info.err.as_str()), (0, ""), "{}", info.out);
+}
+
+#[test]
+fn a_virtual_board_stops_when_told() {
+    let mut board = VirtualBoard::start(&["--behavioural", "--pace", "12000000"]);
+    let run = systole(&["run", "--random", "64x64x64", "--link", &board.link()]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
+    assert_eq!(board.stop(), 130);
+}
