@@ -27,7 +27,7 @@ pub fn spawn(arguments: &[&str]) -> Child {
 
 /// Waits for the end of a run.
 pub fn ended(mut child: Child) -> Ended {
-    let mut read = |mut pipe: Box<dyn Read + Send>| {
+    let read = |mut pipe: Box<dyn Read + Send>| {
         std::thread::spawn(move || {
             let mut text = String::new();
             pipe.read_to_string(&mut text).expect("UTF-8");
