@@ -231,6 +231,16 @@ pub enum Memory {
     Flash,
 }
 
+impl Memory {
+    /// The word for it in board files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sram => "sram",
+            Self::Flash => "flash",
+        }
+    }
+}
+
 /// How real a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]

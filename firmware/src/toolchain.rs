@@ -13,6 +13,7 @@ use std::process::Command;
 use thiserror::Error;
 
 pub use install::{PINS, PYTHON_MINIMUM};
+pub use run::tail;
 
 /// Names the folder of the managed environment, in place of the user's data folder.
 pub const FOLDER_VARIABLE: &str = "SYSTOLE_TOOLCHAIN";

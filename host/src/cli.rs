@@ -8,6 +8,7 @@ pub mod bench;
 pub mod boards;
 pub mod build;
 pub mod completions;
+pub mod doctor;
 pub mod info;
 pub mod man;
 mod output;
@@ -60,6 +61,8 @@ enum Command {
     Boards(boards::BoardsArgs),
     /// Show the programs that make images, or install them.
     Toolchain(toolchain::ToolchainArgs),
+    /// Find what on this machine keeps boards from working, with the command that mends it.
+    Doctor(doctor::DoctorArgs),
     /// Print the udev rule that lets a person use the boards without being root.
     Udev,
     /// Print the completions of this command line for a shell.
@@ -129,6 +132,7 @@ fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
         Command::Build(arguments) => build::main(&arguments, cancel),
         Command::Boards(arguments) => boards::main(&arguments),
         Command::Toolchain(arguments) => toolchain::main(&arguments),
+        Command::Doctor(arguments) => doctor::main(&arguments),
         Command::Udev => udev::main(),
         Command::Completions(arguments) => completions::main(&arguments),
         Command::Man(arguments) => man::main(&arguments),

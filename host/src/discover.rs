@@ -5,6 +5,8 @@
 
 mod access;
 mod holder;
+#[cfg(test)]
+pub(crate) mod made;
 mod port;
 #[cfg(test)]
 mod tests;
@@ -40,7 +42,7 @@ impl Machine {
         Self { root: root.into() }
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
@@ -58,6 +60,11 @@ impl Machine {
     /// The USB devices that are no hubs, in the order of their places.
     pub fn usb_devices(&self) -> Vec<UsbDevice> {
         usb::all(self)
+    }
+
+    /// The processes of this name, as the kernel cuts it.
+    pub fn running(&self, name: &str) -> Vec<Holder> {
+        holder::running(self, name)
     }
 
     /// The processes that have a file open, as far as this user may see.

@@ -1,5 +1,7 @@
 //! Everything that can stop a command, and the exit code it ends with.
 
+use crate::flash::loader::LoaderError;
+use crate::flash::target::TargetError;
 use crate::link::LinkError;
 use crate::matrix::MatrixError;
 use crate::session::SessionError;
@@ -85,6 +87,12 @@ pub enum Error {
     /// A link that cannot be opened.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// There is nothing to write an image to.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// openFPGALoader did not program the board.
+    #[error(transparent)]
+    Loader(#[from] LoaderError),
     /// The software backend refused a job.
     #[error("the software backend refused a job: {0}")]
     Software(#[from] SoftwareError),
@@ -107,6 +115,12 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Session(SessionError::Interrupted) => exit::INTERRUPTED,
+            Self::Loader(LoaderError::Interrupted) => exit::INTERRUPTED,
+            Self::Loader(LoaderError::Missing) => exit::MISSING,
+            Self::Loader(LoaderError::Failed { cause, .. }) if cause.is_link() => exit::LINK,
+            Self::Loader(_) => exit::TOOL,
+            Self::Target(TargetError::NoMemory { .. }) => exit::INPUT,
+            Self::Target(_) => exit::LINK,
             Self::Build(error) if error.is_missing() => exit::MISSING,
             Self::Build(error) if error.is_input() => exit::INPUT,
             Self::Build(_) => exit::TOOL,

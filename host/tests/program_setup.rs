@@ -1,5 +1,6 @@
-//! What a person needs once, before the first board: the udev rule, completions and man pages.
+//! What a person needs once, before the first board: the udev rule, `doctor`, completions and man pages.
 
+use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
@@ -65,4 +66,46 @@ fn bash_completes_a_command_and_an_option() {
     };
     assert_eq!(ask("systole tool"), "toolchain");
     assert_eq!(ask("systole run --save"), "--save-inputs");
+}
+
+/// On this machine, whatever it is: the report is as the schema has it, and the exit code follows from it.
+#[test]
+fn doctor_looks_at_this_machine() {
+    let output = systole(&["doctor", "--format", "json"]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let schema: Value =
+        serde_json::from_str(include_str!("../schema/doctor.json")).expect("a schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a sound schema");
+    let faults: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+    assert_eq!(faults, Vec::<String>::new(), "{report}");
+    let checks = report["checks"].as_array().expect("a list");
+    let findings = checks.iter().filter(|check| check["state"] == "finding").count();
+    assert_eq!(report["findings"], findings);
+    assert_eq!(output.status.code(), Some(if findings == 0 { 0 } else { 5 }));
+    for kind in ["udev-rule", "modem-manager", "tool", "programmer"] {
+        assert!(checks.iter().any(|check| check["kind"] == kind), "{kind}: {report}");
+    }
+    let text = String::from_utf8(systole(&["doctor"]).stdout).expect("UTF-8");
+    for check in checks {
+        for part in ["text", "fix"].iter().filter_map(|part| check[*part].as_str()) {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}
+
+#[test]
+fn without_any_program_doctor_names_what_installs_them() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let output = Command::new(env!("CARGO_BIN_EXE_systole"))
+        .arg("doctor")
+        .env("PATH", folder.path())
+        .env("SYSTOLE_TOOLCHAIN", folder.path())
+        .output()
+        .expect("the program runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(5), "{text}");
+    for fix in ["fix: systole toolchain install\n", "fix: sudo apt install openfpgaloader\n"] {
+        assert!(text.contains(fix), "{fix}: {text}");
+    }
 }

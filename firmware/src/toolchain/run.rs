@@ -49,9 +49,13 @@ pub(super) fn run(mut command: Command, tool: &str, folder: &Path, log: &str) ->
     if status.success() {
         return Ok(());
     }
-    let text = fs::read(&log).unwrap_or_default();
+    Err(ToolchainError::Failed { tool: tool.to_owned(), status: status.to_string(), tail: tail(&log), log })
+}
+
+/// The end of a log, as an error shows it; empty where there is none.
+pub fn tail(log: &Path) -> String {
+    let text = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<_> = text.lines().collect();
-    let tail = lines[lines.len().saturating_sub(TAIL)..].join("\n");
-    Err(ToolchainError::Failed { tool: tool.to_owned(), status: status.to_string(), tail, log })
+    lines[lines.len().saturating_sub(TAIL)..].join("\n")
 }

@@ -31,6 +31,15 @@ pub(super) fn of(machine: &Machine, path: &Path) -> Vec<Holder> {
     entries(&machine.path("proc")).iter().filter_map(|process| holder(process)).collect()
 }
 
+/// The processes of a name, by number.
+pub(super) fn running(machine: &Machine, name: &str) -> Vec<Holder> {
+    let process = |path: &Path| {
+        let comm = text(&path.join("comm")).filter(|comm| comm == name)?;
+        Some(Holder { pid: super::name(path).parse().ok()?, name: comm })
+    };
+    entries(&machine.path("proc")).iter().filter_map(|path| process(path)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
