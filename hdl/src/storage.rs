@@ -2,6 +2,7 @@
 
 use crate::signal::{Held, Part, Wire};
 use crate::types::{Value, Width, Word};
+use crate::walk;
 use rust_hdl::prelude::*;
 
 /// A register: `q` takes `d` at the rising edge. It starts at zero.
@@ -58,32 +59,10 @@ impl<T: Value> Part for Reg<T> {
         self.q.next = self.d.val;
         changed
     }
-    fn connect_part(&mut self) {
-        self.connect_all();
-    }
-    fn visit(&self, name: &str, probe: &mut dyn Probe) {
-        self.accept(name, probe);
-    }
+    walk!();
 }
 
-impl<T: Value> Block for Reg<T> {
-    fn connect_all(&mut self) {
-        self.connect();
-    }
-    fn update_all(&mut self) {
-        self.settle();
-    }
-    fn has_changed(&self) -> bool {
-        false
-    }
-    fn accept(&self, name: &str, probe: &mut dyn Probe) {
-        probe.visit_start_scope(name, self);
-        self.clock.visit("clock", probe);
-        self.d.visit("d", probe);
-        self.q.visit("q", probe);
-        probe.visit_end_scope(name, self);
-    }
-}
+walk!(Reg<T> [T: Value] { clock, d, q });
 
 /// A block RAM: one write port, one read port with a registered output and no enable. Cells start at zero.
 ///
@@ -158,32 +137,7 @@ impl Part for Ram {
         }
         self.read_data.take()
     }
-    fn connect_part(&mut self) {
-        self.connect_all();
-    }
-    fn visit(&self, name: &str, probe: &mut dyn Probe) {
-        self.accept(name, probe);
-    }
+    walk!();
 }
 
-impl Block for Ram {
-    fn connect_all(&mut self) {
-        self.connect();
-    }
-    fn update_all(&mut self) {
-        self.settle();
-    }
-    fn has_changed(&self) -> bool {
-        false
-    }
-    fn accept(&self, name: &str, probe: &mut dyn Probe) {
-        probe.visit_start_scope(name, self);
-        self.clock.visit("clock", probe);
-        self.read_address.visit("read_address", probe);
-        self.read_data.visit("read_data", probe);
-        self.write_address.visit("write_address", probe);
-        self.write_data.visit("write_data", probe);
-        self.write_enable.visit("write_enable", probe);
-        probe.visit_end_scope(name, self);
-    }
-}
+walk!(Ram { clock, read_address, read_data, write_address, write_data, write_enable });

@@ -4,6 +4,7 @@ use rust_hdl::prelude::*;
 use std::fmt::Write;
 use systole_boards::{Pll as Reach, device::Family};
 use systole_hdl::signal::{Part, Wire};
+use systole_hdl::walk;
 use thiserror::Error;
 
 /// Largest error of the PLL's rate, in parts of a million. The UART's divisor has its own error on top.
@@ -203,32 +204,10 @@ impl Part for Pll {
         }
         self.clock.publish() | self.locked.publish()
     }
-    fn connect_part(&mut self) {
-        self.connect_all();
-    }
-    fn visit(&self, name: &str, probe: &mut dyn Probe) {
-        self.accept(name, probe);
-    }
+    walk!();
 }
 
-impl Block for Pll {
-    fn connect_all(&mut self) {
-        self.connect();
-    }
-    fn update_all(&mut self) {
-        self.settle();
-    }
-    fn has_changed(&self) -> bool {
-        false
-    }
-    fn accept(&self, name: &str, probe: &mut dyn Probe) {
-        probe.visit_start_scope(name, self);
-        self.oscillator.visit("oscillator", probe);
-        self.clock.visit("clock", probe);
-        self.locked.visit("locked", probe);
-        probe.visit_end_scope(name, self);
-    }
-}
+walk!(Pll { oscillator, clock, locked });
 
 #[cfg(test)]
 mod tests {
