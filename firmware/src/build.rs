@@ -194,7 +194,7 @@ pub fn build(
     build.took("verilog", started);
     let key = build.key();
     if let Some(image) = cache.map(|cache| cache.read(&key)).transpose()?.flatten().and_then(unpack) {
-        return build.judge(image);
+        return build.judge(image, None);
     }
     let image = match build.run(progress) {
         Ok(image) => image,
@@ -211,7 +211,12 @@ pub fn build(
     if let Some(cache) = cache {
         cache.write(&key, &pack(&image)?)?;
     }
-    build.judge(image)
+    let log = build.folder.join(placement::log_file(image.report.seed));
+    let verdict = build.judge(image, Some(log));
+    if verdict.is_err() {
+        let _kept = folder.keep();
+    }
+    verdict
 }
 
 struct Build<'a> {
@@ -367,12 +372,12 @@ impl Build<'_> {
         BuildError::Fit(shortfall)
     }
 
-    /// Refuses an image that misses its clock, unless that is allowed.
-    fn judge(&self, image: Image) -> Result<Image, BuildError> {
+    /// Refuses an image that misses its clock, unless that is allowed. `log` is nextpnr's, of an image just built.
+    fn judge(&self, image: Image, log: Option<PathBuf>) -> Result<Image, BuildError> {
         if image.report.timing_met || self.request.allow_timing_failure {
             return Ok(image);
         }
-        Err(BuildError::Timing(Box::new(image.report)))
+        Err(BuildError::Timing { report: Box::new(image.report), log })
     }
 }
 

@@ -20,7 +20,7 @@ pub mod toolchain;
 pub mod udev;
 pub mod virtual_board;
 
-pub use arguments::{DesignArgs, Format, LinkArgs, MemoryArgs, Size};
+pub use arguments::{DESIGN_HEADING, DesignArgs, Format, LinkArgs, MemoryArgs, Size};
 
 use crate::error::{Error, exit};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -99,7 +99,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Err
 
 /// The whole command line.
 fn definition() -> clap::Command {
-    with_exit_codes(Cli::command())
+    with_exit_codes(Cli::command().mut_subcommand("build", build::with_board_defaults))
 }
 
 /// The command and all below it, with the exit codes in their help.

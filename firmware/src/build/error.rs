@@ -29,11 +29,18 @@ pub enum BuildError {
     /// The clock is missed.
     #[error(
         "{} misses its clock: {} asked, {} reached{} with seed {} of {:?}. Ask for a slower clock, a smaller N or more seeds \
-         (--seed-sweep), or take it as it is (--allow-timing-failure)",
-        .0.board, mhz(.0.clock_hz.into()), mhz(.0.fmax_hz),
-        .0.icetime_hz.map_or(String::new(), |hz| format!(" ({} by icetime)", mhz(hz))), .0.seed, .0.seeds_tried
+         (--seed-sweep), or take it as it is (--allow-timing-failure){}",
+        .report.board, mhz(.report.clock_hz.into()), mhz(.report.fmax_hz),
+        .report.icetime_hz.map_or(String::new(), |hz| format!(" ({} by icetime)", mhz(hz))), .report.seed,
+        .report.seeds_tried,
+        .log.as_ref().map_or(String::new(), |log| format!("\nIts slowest path: the end of {}", log.display()))
     )]
-    Timing(Box<Report>),
+    Timing {
+        /// The image's figures.
+        report: Box<Report>,
+        /// What nextpnr said of it; `None` for one that comes from the cache.
+        log: Option<PathBuf>,
+    },
     /// A pin without a port.
     #[error("a pin of the board has no port in the image: {line}")]
     Constraint {

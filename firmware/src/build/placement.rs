@@ -76,6 +76,11 @@ fn placed_file(family: Family, seed: u32) -> String {
     format!("placed-{seed}.{ending}")
 }
 
+/// What nextpnr says while it places with a seed.
+pub fn log_file(seed: u32) -> String {
+    format!("place-{seed}.log")
+}
+
 /// Arguments of nextpnr that say which device and which files.
 fn arguments(fpga: &Fpga, seed: u32) -> Vec<String> {
     let text = |words: &[&str]| -> Vec<String> { words.iter().map(|word| (*word).to_owned()).collect() };
@@ -125,7 +130,7 @@ impl Backend<'_> {
         // What another seed left must not be taken for this one's.
         let report = folder.join(REPORT);
         std::fs::write(&report, "").map_err(|source| BuildError::Io { path: report.clone(), source })?;
-        let log = format!("place-{seed}.log");
+        let log = log_file(seed);
         let run = self.nextpnr.run(folder, &all, &log);
         let text = super::read(&folder.join(log))?;
         if let Some(line) = text.lines().find(|line| line.to_lowercase().contains("unmatched constraint")) {

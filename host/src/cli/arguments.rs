@@ -20,6 +20,9 @@ use systole_hdl::parameters::{
 /// What is taken for a parameter that is not given.
 const DEFAULT: Parameters = Parameters::DEFAULT;
 
+/// Above the design's parameters in the help.
+pub const DESIGN_HEADING: &str = "Design";
+
 /// Help of a parameter with its range and its default.
 fn ranged(what: &str, low: impl Display, high: u32, default: u32) -> String {
     format!("{what}, {low} to {high} [default: {default}]")
@@ -31,7 +34,7 @@ fn fixed(what: &str, range: &RangeInclusive<u32>, default: u32) -> String {
 
 /// The design's parameters.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Design")]
+#[command(next_help_heading = DESIGN_HEADING)]
 pub struct DesignArgs {
     #[arg(long, help = fixed("Grid side", &N_RANGE, DEFAULT.n))]
     n: Option<u32>,

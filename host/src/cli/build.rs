@@ -2,7 +2,7 @@
 
 use super::output::{print, print_json, say};
 use super::report::{DesignReport, FORMAT_VERSION};
-use super::{DesignArgs, Format};
+use super::{DESIGN_HEADING, DesignArgs, Format};
 use crate::error::{Error, exit};
 use crate::file;
 use anyhow::Context;
@@ -45,9 +45,21 @@ pub struct BuildArgs {
     /// How to report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Where not given: the board's default
     #[command(flatten)]
     design: DesignArgs,
+}
+
+/// The command's help, in which the parameters that are not given are the board's, and not those of a simulated design.
+pub(super) fn with_board_defaults(command: clap::Command) -> clap::Command {
+    command.mut_args(|argument| {
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        match help.rsplit_once(" [default: ") {
+            Some((what, _)) if argument.get_help_heading() == Some(DESIGN_HEADING) => {
+                argument.help(format!("{what} [default: the board's]"))
+            }
+            _ => argument,
+        }
+    })
 }
 
 /// What `build` can write.
