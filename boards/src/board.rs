@@ -31,6 +31,8 @@ pub struct Board {
     pub note: Option<String>,
     /// The design built when nothing else is asked for.
     pub parameters: Parameters,
+    /// The placer's seed that is tried first: the one by which that design was placed.
+    pub seed: u32,
     /// What that design was verified to.
     pub level: Level,
     /// The largest array known to fit.
@@ -275,6 +277,8 @@ pub struct Largest {
     pub n: u32,
     /// How that is known.
     pub level: Level,
+    /// What the next larger one lacked when it was tried.
+    pub beyond: Option<String>,
 }
 
 /// A public place that states facts of the board.

@@ -48,8 +48,14 @@ struct Variant {
     name: String,
     device: String,
     level: Level,
+    #[serde(default = "first_seed")]
+    seed: u32,
     largest: Largest,
     design: Design,
+}
+
+fn first_seed() -> u32 {
+    1
 }
 
 /// Design parameters by their names on the command line. What is left out has its default.
@@ -133,6 +139,7 @@ impl File {
             program: self.program.clone(),
             note: self.note.clone(),
             parameters: variant.design.parameters(),
+            seed: variant.seed,
             level: variant.level,
             largest: variant.largest.clone(),
             sources: self.sources.clone(),

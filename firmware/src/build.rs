@@ -33,8 +33,8 @@ const SEEDS: u32 = 3;
 /// Which seeds the placer is started with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seeds {
-    /// 1, 2, … until one meets the clock, at most three.
-    UntilMet,
+    /// This one and those after it until one meets the clock, at most three.
+    UntilMet(u32),
     /// This one.
     One(u32),
     /// 1, 2, … this many, and the fastest of them is taken; of equal ones the first.
@@ -44,7 +44,7 @@ pub enum Seeds {
 impl Seeds {
     fn all(self) -> std::ops::RangeInclusive<u32> {
         match self {
-            Self::UntilMet => 1..=SEEDS,
+            Self::UntilMet(first) => first..=first.saturating_add(SEEDS - 1),
             Self::One(seed) => seed..=seed,
             Self::BestOf(count) => 1..=count,
         }
@@ -272,7 +272,7 @@ impl Build<'_> {
             if best.as_ref().is_none_or(|best| placed.fmax_hz > best.fmax_hz) {
                 best = Some(placed);
             }
-            if seeds == Seeds::UntilMet
+            if matches!(seeds, Seeds::UntilMet(_))
                 && best.as_ref().is_some_and(|best| best.fmax_hz >= u64::from(clock_hz))
             {
                 break;

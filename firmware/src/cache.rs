@@ -158,6 +158,8 @@ fn line(bytes: &[u8]) -> Option<(&str, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
 
     fn files(tag: u8) -> Files {
         [("image.bin".to_owned(), vec![tag, b'\n', 0, 255]), ("report.json".to_owned(), vec![])].into()
@@ -220,5 +222,54 @@ mod tests {
         });
         let names: Vec<_> = fs::read_dir(folder.path()).expect("lists").collect();
         assert_eq!(names.len(), 1);
+    }
+
+    /// Set in the environment of the process that [`a_kill_leaves_whole_entries`] kills: the folder of its cache.
+    const WRITER: &str = "SYSTOLE_TEST_CACHE_WRITER";
+
+    #[test]
+    fn a_kill_leaves_whole_entries() {
+        let key = Key::of(&[]);
+        let large: Files = [("image.bin".to_owned(), vec![7; 4 << 20])].into();
+        if let Some(folder) = std::env::var_os(WRITER) {
+            let cache = Cache::at(folder.into());
+            loop {
+                cache.write(&key, &large).expect("writes");
+            }
+        }
+        let folder = tempfile::tempdir().expect("makes");
+        let cache = Cache::at(folder.path().into());
+        let files_there = || fs::read_dir(folder.path()).expect("lists").count();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let (mut kills, mut whole, mut cut) = (0, 0, 0);
+        // Until both were seen: a kill amid a write, and one after a whole one.
+        while kills < 20 || whole == 0 || cut == 0 {
+            let mut writer = Command::new(std::env::current_exe().expect("is a file"))
+                .args(["--exact", "cache::tests::a_kill_leaves_whole_entries"])
+                .env(WRITER, folder.path())
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("starts");
+            let before = files_there();
+            while files_there() == before {
+                assert!(
+                    Instant::now() < deadline,
+                    "nothing written; {kills} kills, {whole} whole, {cut} cut"
+                );
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(Duration::from_millis(kills % 10 * 5));
+            writer.kill().expect("was running");
+            writer.wait().expect("ends");
+            kills += 1;
+            let entry = cache.read(&key).expect("reads");
+            assert_eq!(entry.is_some(), cache.entry(&key).exists(), "a half entry");
+            if let Some(files) = entry {
+                assert!(files == large, "another entry");
+                whole += 1;
+                fs::remove_file(cache.entry(&key)).expect("removes");
+            }
+            cut += files_there() - before;
+        }
     }
 }

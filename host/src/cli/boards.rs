@@ -41,6 +41,8 @@ struct BoardReport {
     /// Largest grid side known to fit, and how it is known.
     largest_n: u32,
     largest_level: &'static str,
+    /// What the next larger one lacked when it was tried.
+    beyond: Option<&'static str>,
     /// Jumpers and the like.
     note: Option<&'static str>,
 }
@@ -59,6 +61,7 @@ impl From<&'static Board> for BoardReport {
             level: board.level.name(),
             largest_n: board.largest.n,
             largest_level: board.largest.level.name(),
+            beyond: board.largest.beyond.as_deref(),
             note: board.note.as_deref(),
         }
     }

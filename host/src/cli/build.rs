@@ -24,7 +24,7 @@ pub struct BuildArgs {
     /// For which board: see `systole boards`
     #[arg(long)]
     board: String,
-    /// Start the placer with this seed only [default: 1, 2, 3 until one meets the clock]
+    /// Start the placer with this seed only [default: the board's and the two after it, until one meets the clock]
     #[arg(long, conflicts_with = "seed_sweep")]
     seed: Option<u32>,
     /// Start it with this many seeds, and take the fastest image
@@ -152,7 +152,7 @@ fn image(
     let seeds = match (arguments.seed, arguments.seed_sweep) {
         (Some(seed), _) => Seeds::One(seed),
         (None, Some(count)) => Seeds::BestOf(count),
-        (None, None) => Seeds::UntilMet,
+        (None, None) => Seeds::UntilMet(board.seed),
     };
     let cache = match arguments.no_cache {
         true => None,
