@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let netlist = netlist(&board.fpga, design.parameters(), &grid, &Toolchain::of_user()?)?;
     // Every cell begins a line of its own: `  TYPE NAME (`, or `  TYPE #(` with parameters.
     let mut cells: BTreeMap<&str, u64> = BTreeMap::new();
-    for line in netlist.lines().filter(|line| line.ends_with('(')) {
+    for line in netlist.lines().filter(|line| line.ends_with('(') && !line.contains(')')) {
         *cells.entry(line.split_whitespace().next().unwrap_or_default()).or_default() += 1;
     }
     let count = |kinds: &[&str]| -> u64 {

@@ -196,6 +196,7 @@ pub fn build(
     if let Some(image) = cache.map(|cache| cache.read(&key)).transpose()?.flatten().and_then(unpack) {
         return build.judge(image, None);
     }
+    cache.map_or(Ok(()), Cache::prepare)?;
     let image = match build.run(progress) {
         Ok(image) => image,
         Err(error) => {

