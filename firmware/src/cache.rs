@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_cannot_be_made_is_found_out_first() {
-        let file = tempfile::NamedTempFile::new().expect("makes");
+        let file = NamedTempFile::new().expect("makes");
         let error = Cache::at(file.path().join("in-a-file")).prepare().expect_err("is no folder").to_string();
         assert!(error.contains("cannot write into") && error.contains("--no-cache"), "{error}");
     }
