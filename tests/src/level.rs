@@ -97,9 +97,17 @@ pub fn trials<T>(rules: &[Rule<T>], level: Level, present: &Present<T>) -> Vec<T
 where
     T: ?Sized + Send + Sync + 'static,
 {
+    named_trials(level.name(), rules, level, present)
+}
+
+/// The same for a level that a suite is run at more than once: `prefix` tells which time this is.
+pub fn named_trials<T>(prefix: &str, rules: &[Rule<T>], level: Level, present: &Present<T>) -> Vec<Trial>
+where
+    T: ?Sized + Send + Sync + 'static,
+{
     let here = rules.iter().filter(|rule| rule.only.is_none_or(|levels| levels.contains(&level)));
     here.map(|rule| {
-        let name = format!("{level}::{}", rule.name);
+        let name = format!("{prefix}::{}", rule.name);
         let check = rule.check;
         match present {
             Ok(subject) => {

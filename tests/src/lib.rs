@@ -2,9 +2,11 @@
 
 pub mod contract;
 pub mod cycles;
+pub mod image;
 pub mod level;
 pub mod links;
 pub mod mutants;
+pub mod netlist;
 pub mod stimulus;
 pub mod uart;
 pub mod verilog;

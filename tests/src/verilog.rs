@@ -17,7 +17,7 @@ mod watchdog;
 pub use bench::Tap;
 pub use design::{Design, Engine};
 pub use edit::Edit;
-pub use library::{Library, Model};
+pub use library::{Library, Model, Sources};
 pub use ports::{Port, Ports};
 pub use run::{Reading, Run};
 pub use states::Transitions;

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 use systole_tests::level::{Level, Present, trials};
+use systole_tests::wire::compiled::Compiled;
 use systole_tests::wire::core::RustHdl;
-use systole_tests::wire::verilog::Verilog;
 use systole_tests::wire::{WireLevel, reach, rules};
 
 fn main() -> ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
-    let verilog = Verilog::new().map(|level| Arc::new(level) as _).map_err(|error| error.to_string());
+    let verilog = Compiled::verilog().map(|level| Arc::new(level) as _).map_err(|error| error.to_string());
     let levels: [(Level, Present<dyn WireLevel>); 2] =
         [(Level::RustHdl, Ok(Arc::new(RustHdl))), (Level::Verilog, verilog)];
     let rules = rules::rules();

@@ -4,7 +4,9 @@
 //! injections). Rules are named after the contract's.
 
 pub mod feed;
+pub mod netlist;
 pub mod pins;
+mod ports;
 pub mod rules;
 pub mod rust_hdl;
 pub mod software;

@@ -1,7 +1,7 @@
 //! The contract's traits on the gateware in rust-hdl's simulation.
 
 use super::pins::{self, Pins};
-use super::{Answer, Edge, Grid, Job, LevelError, PeState, Phase, Token, Wrapper};
+use super::{Answer, Edge, Grid, Job, LevelError, PeState, Phase, Token, Wrapper, ports};
 use crate::level::Level;
 use systole_hdl::parameters::Parameters;
 use systole_hdl::wire::ErrorKind;
@@ -10,10 +10,6 @@ use systole_hdl::{grid, pe, sim, types, wrapper};
 /// The gateware, simulated directly.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RustHdl;
-
-fn to_wire(token: &Token) -> types::Token {
-    types::Token::new(token.value, token.valid, token.job, token.k)
-}
 
 fn from_wire(token: types::Token) -> Token {
     let types::Token { value, k, job, valid, .. } = token;
@@ -43,24 +39,10 @@ impl Grid for RustHdl {
         columns: usize,
         edges: &[Edge],
     ) -> Result<Vec<Vec<PeState>>, LevelError> {
-        parameters.check()?;
-        let side = parameters.n as usize;
-        if (rows, columns) != (side, side) {
-            let shape = format!("a {rows}x{columns} grid with n = {side}: the gateware's grids are square");
-            return Err(LevelError::Unsupported(shape));
-        }
+        ports::check(parameters, rows, columns)?;
         let mut grid = sim::power_up(grid::Grid::new(parameters));
         let after = |edge: &Edge| {
-            grid.reset.next = edge.reset;
-            grid.clear.next = edge.clear;
-            grid.advance.next = edge.advance;
-            grid.k_len.next = (edge.k_len as usize).into();
-            for (wire, token) in grid.a_in.iter_mut().zip(&edge.a) {
-                wire.next = to_wire(token);
-            }
-            for (wire, token) in grid.b_in.iter_mut().zip(&edge.b) {
-                wire.next = to_wire(token);
-            }
+            ports::drive(&mut grid, edge);
             sim::edge(&mut grid);
             grid.pe.iter().map(state).collect()
         };
@@ -97,13 +79,13 @@ impl Pins for Simulated {
         Ok(())
     }
 
-    fn phase(&self) -> Phase {
-        match self.0.phase() {
+    fn phase(&self) -> Option<Phase> {
+        Some(match self.0.phase() {
             wrapper::Phase::Idle => Phase::Idle,
             wrapper::Phase::Clear => Phase::Clear,
             wrapper::Phase::Stream => Phase::Stream,
             wrapper::Phase::Drain => Phase::Drain,
             wrapper::Phase::Collect => Phase::Collect,
-        }
+        })
     }
 }

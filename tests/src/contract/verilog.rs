@@ -1,14 +1,14 @@
 //! The contract's traits on the generated Verilog, under Icarus.
 
 use super::pins::{self, Pins};
-use super::{Answer, Edge, Grid, Job, LevelError, PeState, Phase, Token, Wrapper};
+use super::{Answer, Edge, Grid, Job, LevelError, PeState, Phase, Token, Wrapper, ports};
 use crate::level::Level;
 use crate::verilog::{BenchError, Design, Edit, Engine, Port, Reading, Run, Tap};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use systole_hdl::parameters::Parameters;
 use systole_hdl::pe::KIND_BITS;
-use systole_hdl::types::{TokenShape, Value, Word};
+use systole_hdl::types::{TokenShape, Value};
 use systole_hdl::wire::ErrorKind;
 use systole_hdl::{grid, sim, types, wrapper};
 
@@ -147,29 +147,16 @@ impl Grid for Verilog {
         columns: usize,
         edges: &[Edge],
     ) -> Result<Vec<Vec<PeState>>, LevelError> {
-        parameters.check()?;
-        let side = parameters.n as usize;
-        if (rows, columns) != (side, side) {
-            let shape = format!("a {rows}x{columns} grid with n = {side}: the gateware's grids are square");
-            return Err(LevelError::Unsupported(shape));
-        }
+        ports::check(parameters, rows, columns)?;
         // Never evaluated: it holds the values of the pins.
         let mut pins = sim::power_up(grid::Grid::new(parameters));
         let design = self.design(&self.grids, parameters, |edit| {
             Design::of("grid", &pins, Engine::Icarus, taps(parameters), edit)
         })?;
         let mut run = design.start()?;
-        let token = |token: &Token| types::Token::new(token.value, token.valid, token.job, token.k);
         let mut after = Vec::with_capacity(edges.len());
         for edge in edges {
-            pins.reset.next = edge.reset;
-            pins.clear.next = edge.clear;
-            pins.advance.next = edge.advance;
-            pins.k_len.next = (edge.k_len as usize).into();
-            for lane in 0..side {
-                pins.a_in[lane].next = token(&edge.a[lane]);
-                pins.b_in[lane].next = token(&edge.b[lane]);
-            }
+            ports::drive(&mut pins, edge);
             let reading = run.edge(&design.ports.driven(&pins))?;
             after.push(states(parameters, &design, &reading)?);
         }
@@ -213,33 +200,10 @@ struct Piped {
 impl Piped {
     /// Lets the pins show what was read, the tap behind the outputs.
     fn show(&mut self, values: &[Option<u64>]) -> Result<(), LevelError> {
-        for (port, value) in self.design.ports.outputs.iter().zip(values) {
-            let unknown = || LevelError::Broken(format!("wrapper: {} has an unknown bit", port.name));
-            let bits = value.ok_or_else(unknown)?;
-            let (flag, word) = (bits == 1, Word::of(port.number(bits)));
-            let pins = &mut self.pins;
-            match port.name.as_str() {
-                "ready" => pins.ready.next = flag,
-                "busy" => pins.busy.next = flag,
-                "refused" => pins.refused.next = flag,
-                "overrun" => pins.overrun.next = flag,
-                "finished" => pins.finished.next = flag,
-                "finished_job" => pins.finished_job.next = word,
-                "steps" => pins.steps.next = word,
-                "edges" => pins.edges.next = word,
-                "error" => pins.error.next = word,
-                "error_row" => pins.error_row.next = word,
-                "error_column" => pins.error_column.next = word,
-                "result_ready" => pins.result_ready.next = flag,
-                "result_status" => pins.result_status.next = word,
-                "result" => pins.result.next = word,
-                other => return Err(LevelError::Broken(format!("the wrapper has an output {other}"))),
-            }
-        }
         let code = values.last().copied().flatten();
         let phase = code.and_then(|code| PHASES.get(code as usize)).copied();
         self.phase = phase.ok_or_else(|| LevelError::Broken(format!("{code:?} is no phase")))?;
-        Ok(())
+        ports::show(&mut self.pins, &self.design.ports.outputs, values.iter().copied())
     }
 }
 
@@ -258,7 +222,7 @@ impl Pins for Piped {
         self.show(&reading.after)
     }
 
-    fn phase(&self) -> Phase {
-        self.phase
+    fn phase(&self) -> Option<Phase> {
+        Some(self.phase)
     }
 }

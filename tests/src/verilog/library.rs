@@ -25,6 +25,20 @@ type Eval = unsafe extern "C" fn(*mut c_void, bool, *const u64, *mut u64);
 /// Ends a model.
 type Free = unsafe extern "C" fn(*mut c_void);
 
+/// Name of the class that Verilator makes.
+const PREFIX: &str = "Vdut";
+
+/// What a library is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// Name of the top module.
+    pub top: &'a str,
+    /// The Verilog with that module.
+    pub verilog: &'a str,
+    /// Arguments of Verilator beside those that every design gets: more files, macros.
+    pub arguments: &'a [String],
+}
+
 /// A compiled design.
 #[derive(Debug)]
 pub struct Library {
@@ -46,17 +60,25 @@ impl Library {
     /// # Errors
     /// A block without Verilog, a Verilator that is missing or refuses it, a library that cannot be loaded.
     pub fn of<B: Block>(name: &str, block: &B) -> Result<Arc<Self>, BenchError> {
+        let sources = Sources { top: TOP, verilog: &verilog::emit(block, TOP)?, arguments: &[] };
+        Self::compile(name, Ports::of(block), &sources)
+    }
+
+    /// Compiles and loads any Verilog.
+    ///
+    /// # Errors
+    /// A Verilator that is missing or refuses it, a library that cannot be loaded.
+    pub fn compile(name: &str, ports: Ports, sources: &Sources) -> Result<Arc<Self>, BenchError> {
         let io = |path: PathBuf| move |error| BenchError::Io { design: name.to_owned(), path, error };
-        let ports = Ports::of(block);
         let folder = tempfile::tempdir().map_err(io(std::env::temp_dir()))?;
-        for (file, text) in [("dut.v", verilog::emit(block, TOP)?), ("model.cpp", model(&ports))] {
+        for (file, text) in [("dut.v", sources.verilog), ("model.cpp", &model(&ports))] {
             fs::write(folder.path().join(file), text).map_err(io(folder.path().join(file)))?;
         }
         let tool = Engine::Verilator.tool();
         let mut command = Command::new(tool);
         command.args(["--cc", "--exe", "--build"]).args(design::VERILATOR);
-        command.args(["-CFLAGS", "-fPIC", "-LDFLAGS", "-shared", "--top-module", TOP, "-o", "model.so"]);
-        command.args(["dut.v", "model.cpp"]);
+        command.args(["-CFLAGS", "-fPIC", "-LDFLAGS", "-shared", "--prefix", PREFIX, "-o", "model.so"]);
+        command.args(["--top-module", sources.top, "dut.v", "model.cpp"]).args(sources.arguments);
         watchdog::finish(command, tool, name, folder.path(), design::COMPILE_LIMIT)?;
         let load = |error| BenchError::Load { design: name.to_owned(), error };
         // SAFETY: what it runs when it is loaded are the constructors of Verilator's own globals.
@@ -161,11 +183,11 @@ fn model(ports: &Ports) -> String {
     format!(
         "#include <cstdint>
 #include \"verilated.h\"
-#include \"V{TOP}.h\"
+#include \"{PREFIX}.h\"
 
 struct Model {{
     VerilatedContext context;
-    V{TOP} top{{&context, \"top\"}};
+    {PREFIX} top{{&context, \"top\"}};
 }};
 
 extern \"C\" void* model_new() {{
@@ -173,7 +195,7 @@ extern \"C\" void* model_new() {{
 }}
 
 extern \"C\" void model_eval(void* model, bool clock, const uint64_t* inputs, uint64_t* outputs) {{
-    V{TOP}& top = static_cast<Model*>(model)->top;
+    {PREFIX}& top = static_cast<Model*>(model)->top;
     top.clock = clock;
 {inputs}    top.eval();
 {outputs}}}

@@ -4,11 +4,11 @@
 //! other has no effect and is answered by a reason, and the next good job works. None of them looks inside; what the
 //! rust-hdl simulation reached inside is checked in [`reach`].
 
+pub mod compiled;
 pub mod core;
 pub mod driver;
 pub mod reach;
 pub mod rules;
-pub mod verilog;
 
 use crate::level::Level;
 use systole_firmware::design::Design;

@@ -1,9 +1,10 @@
-//! The core's Verilog under Verilator.
+//! The core under Verilator: its Verilog, or a netlist of that.
 
 use super::rules::small;
 use super::{Edge, Fault, RESET, WireBench, WireLevel, design_hash};
 use crate::cycles;
 use crate::level::Level;
+use crate::netlist::Flow;
 use crate::verilog::{BenchError, Engine, Library, Model};
 use std::sync::{Arc, OnceLock};
 use systole_hdl::core::Core;
@@ -11,33 +12,46 @@ use systole_hdl::parameters::Parameters;
 use systole_hdl::sim;
 use systole_hdl::wire::Origin;
 
-/// The level `verilog`: the suite's one design, compiled when the first rule asks for it.
-#[derive(Debug, Default)]
-pub struct Verilog {
+/// Compiles the core of the suite's one design.
+type Make = dyn Fn(&Core, &Parameters) -> Result<Arc<Library>, String> + Send + Sync;
+
+/// The suite's one design, compiled when the first rule asks for it.
+pub struct Compiled {
+    level: Level,
+    make: Box<Make>,
     library: OnceLock<Result<Arc<Library>, String>>,
 }
 
-impl Verilog {
-    /// The level.
+impl Compiled {
+    /// The level `verilog`.
     ///
     /// # Errors
     /// Without Verilator.
-    pub fn new() -> Result<Self, BenchError> {
+    pub fn verilog() -> Result<Self, BenchError> {
         Engine::Verilator.available()?;
-        Ok(Self::default())
+        let make = |core: &Core, _: &Parameters| Library::of("core", core).map_err(|error| error.to_string());
+        Ok(Self { level: Level::Verilog, make: Box::new(make), library: OnceLock::new() })
+    }
+
+    /// The level `post-synthesis`, with the netlist of a flow.
+    pub fn netlist(flow: Flow) -> Self {
+        let make = move |core: &Core, parameters: &Parameters| {
+            flow.library("core", core, parameters).map_err(|error| error.to_string())
+        };
+        Self { level: Level::PostSynthesis, make: Box::new(make), library: OnceLock::new() }
     }
 }
 
-impl WireLevel for Verilog {
+impl WireLevel for Compiled {
     fn level(&self) -> Level {
-        Level::Verilog
+        self.level
     }
 
     fn bench(&self, parameters: &Parameters) -> Box<dyn WireBench> {
         assert_eq!(*parameters, small(), "the level {} is built for one design", self.level());
         let library = self.library.get_or_init(|| {
             let core = sim::power_up(Core::new(parameters, Origin::Simulated, design_hash(parameters)));
-            Library::of("core", &core).map_err(|error| error.to_string())
+            (self.make)(&core, parameters)
         });
         let library = library.as_ref().unwrap_or_else(|error| panic!("{error}"));
         Box::new(CoreBench { model: library.start(), pins: Pins::of(library), cycles: 0 })
