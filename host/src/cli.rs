@@ -10,6 +10,7 @@ pub mod build;
 pub mod completions;
 pub mod doctor;
 pub mod info;
+pub mod list;
 pub mod man;
 mod output;
 mod progress;
@@ -53,6 +54,8 @@ enum Command {
     Info(info::InfoArgs),
     /// Inject every fault and show that each is detected.
     Selftest(selftest::SelftestArgs),
+    /// List the serial ports and the boards that are attached, and how to talk to them.
+    List(list::ListArgs),
     /// Serve a board behind a pseudo-terminal, for programs and for trying things out.
     VirtualBoard(virtual_board::VirtualBoardArgs),
     /// Make an image for a board.
@@ -128,6 +131,7 @@ fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
         Command::Array(arguments) => array::main(&arguments, cancel),
         Command::Info(arguments) => info::main(&arguments, cancel),
         Command::Selftest(arguments) => selftest::main(&arguments, cancel),
+        Command::List(arguments) => list::main(&arguments),
         Command::VirtualBoard(arguments) => virtual_board::main(&arguments, cancel),
         Command::Build(arguments) => build::main(&arguments, cancel),
         Command::Boards(arguments) => boards::main(&arguments),

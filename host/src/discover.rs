@@ -8,8 +8,6 @@ mod holder;
 #[cfg(test)]
 pub(crate) mod made;
 mod port;
-#[cfg(test)]
-mod tests;
 mod usb;
 mod wait;
 

@@ -2,7 +2,8 @@
 //!
 //! A product takes this way: [`matrix`] reads the operands, [`plan`] cuts and orders them, [`execute`] carries the
 //! plan out over a [`session`] on a [`link`], [`mod@reference`] computes what must come back, [`compare`] holds it against
-//! what did and puts C together. [`discover`] finds boards and [`connect`] opens a link to one. [`mod@product`] is all of it, [`selftest`] proves the checks themselves, [`software`] is
+//! what did and puts C together. [`discover`] finds boards and [`connect`] opens a link to one. [`mod@product`] is all of it, [`selftest`] proves the checks themselves, [`link_bench`]
+//! measures a link, [`software`] is
 //! the array in software, and [`cli`] is the program.
 //!
 //! ```
@@ -34,6 +35,7 @@ pub mod execute;
 pub mod file;
 pub mod flash;
 pub mod link;
+pub mod link_bench;
 pub mod matrix;
 pub mod memory;
 pub mod plan;

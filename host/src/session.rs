@@ -91,6 +91,11 @@ pub enum SessionError {
     /// An answer that may not be asked for again, because a fault was injected.
     #[error("the answer to an injected fault was lost on the way; start again")]
     LostResult,
+    /// Bytes that came back as others, with a good CRC.
+    #[error(
+        "the board sent other bytes than were asked for; host and gateware disagree about the wire, rebuild both"
+    )]
+    Echo,
     /// Another version of the wire.
     #[error(
         "the board speaks version {board} of the wire, this program version {}; write a matching image with `systole \

@@ -1,8 +1,10 @@
 //! The program over a serial port: a pseudo-terminal with a virtual board behind it, and ports that are none.
 
 mod board;
+mod running;
 
-use board::{VirtualBoard, ended, systole};
+use board::VirtualBoard;
+use running::{ended, spawn, systole};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::time::{Duration, Instant};
@@ -98,7 +100,7 @@ fn row_02_a_port_in_use_names_who_has_it() {
 fn row_09_a_board_that_goes_away_is_one_clear_error() {
     // Much to compute, so that it is still at it when the board goes.
     let mut board = VirtualBoard::start(&["--n", "2"]);
-    let run = board::spawn(&["run", "--random", "400x400x400", "--link", &board.link()]);
+    let run = spawn(&["run", "--random", "400x400x400", "--link", &board.link()]);
     std::thread::sleep(Duration::from_millis(500));
     board.kill();
     let begun = Instant::now();
@@ -126,7 +128,7 @@ fn row_10_timeout_closed_and_io_are_three_errors() {
 #[test]
 fn ctrl_c_leaves_the_port_and_the_board_as_they_were() {
     let board = VirtualBoard::start(&["--n", "2"]);
-    let run = board::spawn(&["run", "--random", "400x400x400", "--link", &board.link()]);
+    let run = spawn(&["run", "--random", "400x400x400", "--link", &board.link()]);
     std::thread::sleep(Duration::from_millis(500));
     board::interrupt(run.id());
     let run = ended(run);
@@ -147,6 +149,32 @@ fn row_13_what_others_left_on_the_line_is_no_answer() {
     drop(left);
     let info = systole(&["info", "--link", &board.link()]);
     assert_eq!((info.code, info.err.as_str()), (0, ""), "{}", info.out);
+}
+
+const LINK: &str = include_str!("../schema/link.json");
+
+#[test]
+fn bench_link_measures_what_the_pace_allows() {
+    // 1 Mbaud is 100,000 bytes a second; payload is most of a frame, and one byte in 128 is escaped.
+    let board = VirtualBoard::start(&["--behavioural", "--pace", "1000000"]);
+    let bench = systole(&["bench", "link", "--link", &board.link(), "--format", "json"]);
+    assert_eq!((bench.code, bench.err.as_str()), (0, ""), "{}", bench.out);
+    let report: Value = serde_json::from_str(&bench.out).expect("JSON");
+    let schema: Value = serde_json::from_str(LINK).expect("a schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a sound schema");
+    let faults: Vec<_> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+    assert_eq!(faults, Vec::<String>::new(), "{report}");
+    for way in ["source", "sink", "loopback"] {
+        let speed = report[way].as_f64().expect("a number");
+        assert!((10_000.0..100_000.0).contains(&speed), "{way}: {speed} bytes a second");
+    }
+    // Frames of 11 and 13 bytes.
+    let round_trip = report["round_trip_p50"].as_f64().expect("a number");
+    assert!(round_trip > 0.000_2, "{round_trip} s is faster than the line");
+    assert_eq!((&report["level"], &report["lost"]), (&json!("virtual-board"), &json!(0)));
+    let over_sim = systole(&["bench", "link", "--n", "2", "--link", "sim"]);
+    assert_eq!(over_sim.code, 0, "{}", over_sim.err);
+    assert!(over_sim.out.starts_with("level       rust-hdl\nrate        none\n"), "{}", over_sim.out);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 pub mod contract;
 pub mod cycles;
 pub mod image;
+pub mod faults;
 pub mod level;
 pub mod links;
 pub mod mutants;

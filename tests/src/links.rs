@@ -175,3 +175,42 @@ impl<L: Link, F: FnMut(&mut L) -> Result<(), LinkError>> Link for Mishap<L, F> {
         self.inner.cycles()
     }
 }
+
+/// A link that inverts the first byte to the board, as a line may on which the board has just come up.
+pub struct Smashed<L> {
+    inner: L,
+    fresh: bool,
+}
+
+impl<L> Smashed<L> {
+    /// A line that has just come up.
+    pub fn new(inner: L) -> Self {
+        Self { inner, fresh: true }
+    }
+}
+
+impl<L: Link> Link for Smashed<L> {
+    fn level(&self, origin: Origin) -> Level {
+        self.inner.level(origin)
+    }
+
+    fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {
+        if let Some(first) = to_board.front_mut().filter(|_| self.fresh) {
+            *first = !*first;
+            self.fresh = false;
+        }
+        self.inner.poll(to_board, from_board)
+    }
+
+    fn time(&self) -> TimeBase {
+        self.inner.time()
+    }
+
+    fn now(&self) -> u64 {
+        self.inner.now()
+    }
+
+    fn cycles(&self) -> Option<u64> {
+        self.inner.cycles()
+    }
+}

@@ -1,7 +1,10 @@
 //! Sessions over links that lose, damage, repeat and forge: a right product or an error that says why, never a wrong
 //! product, and never a wait without end. On both links: the model of the board and the simulated gateware.
 
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use systole::error::Error;
 use systole::link::sim::SimLink;
@@ -15,7 +18,7 @@ use systole_hdl::codec::{Command, Content, Frame, Reply};
 use systole_hdl::parameters::Parameters;
 use systole_hdl::sim;
 use systole_hdl::wire::{self, Nak, Origin};
-use systole_tests::links::{Filter, Mishap, Noise, Tap, pass};
+use systole_tests::links::{Filter, Mishap, Noise, Smashed, Tap, pass};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -207,7 +210,7 @@ fn a_link_that_closes_is_named() {
 }
 
 #[test]
-fn silence_ends_with_the_stage_it_began_in() {
+fn row_16_silence_ends_with_the_stage_it_began_in() {
     let design = cramped();
     let silent_after = |opcode| {
         let mut gone = false;
@@ -222,6 +225,35 @@ fn silence_ends_with_the_stage_it_began_in() {
             let error = error.expect_err("nobody answers");
             assert!(error.to_string().starts_with(&format!("no answer to {stage} within")), "{error}");
             assert_eq!(error.exit_code(), 3);
+        }
+    }
+}
+
+#[test]
+fn row_12_a_smashed_first_byte_costs_nothing() {
+    let design = cramped();
+    for board in boards(&design) {
+        let product = expect_equal(&mut Smashed::new(board), &design);
+        assert_eq!((product.counters.hello_retries, product.counters.timeouts), (0, 0));
+    }
+}
+
+#[test]
+fn row_14_bytes_of_any_kind_at_any_time_leave_the_board_usable() {
+    let design = cramped();
+    for mut board in boards(&design) {
+        for seed in 0..3 {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let mut garbage: VecDeque<u8> = (0..4000).map(|_| rng.random()).collect();
+            for _ in 0..100_000 {
+                board.poll(&mut garbage, &mut Vec::new()).expect("a simulated link");
+                if garbage.is_empty() {
+                    break;
+                }
+            }
+            assert!(garbage.is_empty(), "the board has stopped listening");
+            let product = expect_equal(&mut board, &design);
+            assert_eq!(product.counters.hello_retries, 0);
         }
     }
 }
@@ -248,7 +280,7 @@ fn an_answer_to_an_older_hello_is_not_taken() {
 }
 
 #[test]
-fn another_design_or_version_is_named() {
+fn row_26_another_design_or_version_is_named() {
     let design = cramped();
     let asked = Design::new(Parameters { n: 3, ..design.parameters().clone() }).expect("in range");
     let open = |link: &mut dyn Link| {
@@ -286,7 +318,7 @@ fn a_refused_command_ends_the_session_with_its_name() {
 }
 
 #[test]
-fn window_and_credits_are_kept() {
+fn row_15_window_and_credits_are_kept() {
     // One operand a frame: the window is what limits. Then long frames: the FIFO is.
     let one = Parameters { n: 1, k_max: 1, a_depth: 1, b_depth: 1, fifo: 4096, ..Parameters::default() };
     for (parameters, shape) in [(one, (40, 1, 40)), (cramped().parameters().clone(), (11, 9, 13))] {

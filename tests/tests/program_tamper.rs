@@ -74,7 +74,7 @@ fn partial(row: usize, column: usize) -> i64 {
 }
 
 #[test]
-fn one_value() {
+fn row_28_one_value_is_named_by_cell_block_and_job() {
     // The first RESULT is of block 0. Its second job, if it has one, is block 1; the change is in the first: status,
     // then 3 bytes a value, of which the third is row 1, column 0.
     let (mismatches, first) = mismatch(|jobs, _, _| jobs[1 + 2 * 3] ^= 1);

@@ -57,6 +57,8 @@ pub(super) fn note_trouble(counters: &Counters) {
         (counters.hello_retries, "HELLOs were not answered and sent again"),
         (counters.restarts, "sessions were opened again because the board had forgotten the last"),
         (counters.timeouts, "deadlines passed and frames were sent again"),
+        (counters.go_backs, "times the board asked for frames again, which had not arrived whole"),
+        (counters.damaged, "frames from the board were damaged on the way"),
     ];
     for (count, what) in told.iter().filter(|(count, _)| *count > 0) {
         say(&format!("systole: note: {count} {what}"));

@@ -3,13 +3,13 @@
 use super::Machine;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use tempfile::TempDir;
 
 /// A directory that looks like `/`.
 pub(crate) struct Made(pub(crate) TempDir);
 
 impl Made {
+    /// An empty machine.
     pub(crate) fn new() -> Self {
         let made = Self(tempfile::tempdir().expect("a directory"));
         for directory in ["sys/class/tty", "sys/bus/usb/devices", "dev/bus/usb", "etc", "proc"] {
@@ -18,16 +18,19 @@ impl Made {
         made
     }
 
+    /// What discovery looks at.
     pub(crate) fn machine(&self) -> Machine {
         Machine::at(self.0.path())
     }
 
+    /// Writes a file, and makes its directories.
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.0.path().join(path);
         fs::create_dir_all(path.parent().expect("in a directory")).expect("made");
         fs::write(path, text).expect("written");
     }
 
+    /// Links a path to another.
     pub(crate) fn link(&self, path: &str, to: &str) {
         let (path, to) = (self.0.path().join(path), self.0.path().join(to));
         fs::create_dir_all(path.parent().expect("in a directory")).expect("made");
@@ -65,15 +68,5 @@ impl Made {
         self.link(&format!("{interface}/{port}/driver"), "sys/bus/usb-serial/drivers/ftdi_sio");
         self.link(&format!("sys/class/tty/{port}/device"), &format!("{interface}/{port}"));
         self.write(&format!("dev/{port}"), "");
-    }
-
-    pub(crate) fn icebreaker(&self, directory: &str, address: u32, serial: &str, ports: [&str; 2]) {
-        self.usb(directory, address, "0403:6010", "iCEBreaker V1.0e", serial);
-        self.ftdi_port(directory, 0, ports[0]);
-        self.ftdi_port(directory, 1, ports[1]);
-    }
-
-    pub(crate) fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(self.0.path()).expect("within").display().to_string()
     }
 }

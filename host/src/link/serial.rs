@@ -258,6 +258,7 @@ impl Drop for SerialLink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::virtual_board::Terminal;
 
     #[test]
     fn real_board_means_an_image_on_a_usb_device() {
@@ -266,5 +267,23 @@ mod tests {
         assert_eq!(levels(Way::Model), ["unverified", "usb-stack"]);
         assert_eq!(levels(Way::Terminal), ["unverified", "virtual-board"]);
         assert_eq!(levels(Way::Other), ["unverified", "unverified"]);
+    }
+
+    #[test]
+    fn a_board_that_does_not_read_does_not_hold_the_host() {
+        let terminal = Terminal::open().expect("a terminal");
+        let (mut link, notes) = open::open(terminal.path(), None).expect("a port");
+        assert_eq!((notes, link.rate()), (Vec::<String>::new(), Some(3_000_000)));
+        let mut to_board: VecDeque<u8> = std::iter::repeat_n(0x55, 100_000).collect();
+        let begun = Instant::now();
+        for _ in 0..10 {
+            link.poll(&mut to_board, &mut Vec::new()).expect("nobody is gone");
+        }
+        // The kernel holds some; the rest stays with the host, which goes on.
+        assert!((1..100_000).contains(&to_board.len()), "{} bytes left", to_board.len());
+        assert!(begun.elapsed().as_secs() < 5, "ten polls took {:?}", begun.elapsed());
+        drop(terminal);
+        let gone = link.poll(&mut to_board, &mut Vec::new()).expect_err("the board's side is closed");
+        assert!(matches!(gone, LinkError::Closed { .. }), "{gone}");
     }
 }

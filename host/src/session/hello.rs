@@ -128,6 +128,8 @@ fn drain(pipe: &mut Pipe<'_>) -> Result<(), SessionError> {
 
 /// Sends one HELLO; gives the identity if an IDENT with its nonce comes back in time.
 fn one_hello(pipe: &mut Pipe<'_>, nonce: u32) -> Result<Option<Answer>, SessionError> {
+    // The first byte on a line may arrive smashed. This one ends whatever came before, and is no part of HELLO.
+    pipe.send(&[wire::END]);
     pipe.send(&Command::Hello { nonce }.frame(super::FIRST_SEQ.wrapping_sub(1)).to_wire());
     let begun = pipe.link.now();
     while pipe.link.now() - begun <= deadline(&pipe.link.time()) {
@@ -178,5 +180,27 @@ pub fn check_design(asked: &Parameters, identity: &Identity) -> Result<(), Sessi
             Err(disagree(&hash(identity.design_hash), &hash(board.hash())))
         }
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deadlines_are_as_slow_as_the_simulation() {
+        let design = Design::new(Parameters::DEFAULT).expect("default");
+        let answer = |origin, round_trip| Answer { identity: design.identity(origin), round_trip };
+        // 1 Mbaud: HELLO and IDENT are 74 bytes, 740 µs.
+        let line = |unit| TimeBase { unit, byte: 10_000, latency: 1_000_000, patience: 7, slowness: 1 };
+        let wall = line(Unit::Nanoseconds);
+        assert_eq!(BYTES, 74);
+        assert_eq!(answer(Origin::Image, 7_400_000).measured(wall), wall);
+        let cycles = line(Unit::Cycles);
+        assert_eq!(answer(Origin::Simulated, 7_400_000).measured(cycles), cycles);
+        let slow = answer(Origin::Simulated, 7_400_000).measured(wall);
+        assert_eq!((slow.byte, slow.latency, slow.slowness), (100_000, 8_400_000, 80));
+        let fast = answer(Origin::Simulated, 1000).measured(wall);
+        assert_eq!((fast.byte, fast.latency, fast.slowness), (10_000, 1_001_000, 8));
     }
 }

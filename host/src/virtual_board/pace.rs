@@ -19,19 +19,25 @@ pub(super) struct Pace {
     credit: f64,
     /// When that was so.
     at: Instant,
+    /// Whether nothing was waiting to pass then: a line that has been idle sends no faster for it.
+    idle: bool,
 }
 
 impl Pace {
     /// A line of `baud` bits a second, or one without a limit.
     pub(super) fn new(baud: Option<u32>, now: Instant) -> Self {
-        Self { rate: baud.map(|baud| f64::from(baud) / UART_BITS), credit: 0.0, at: now }
+        Self { rate: baud.map(|baud| f64::from(baud) / UART_BITS), credit: 0.0, at: now, idle: true }
     }
 
     /// How many of `wanted` bytes may pass now.
     pub(super) fn allowed(&mut self, now: Instant, wanted: usize) -> usize {
         let Some(rate) = self.rate else { return wanted };
-        let most = (rate * BURST).max(LEAST);
-        self.credit = (self.credit + rate * now.duration_since(self.at).as_secs_f64()).min(most);
+        if std::mem::replace(&mut self.idle, wanted == 0) {
+            self.credit = 0.0;
+        } else {
+            let most = (rate * BURST).max(LEAST);
+            self.credit = (self.credit + rate * now.duration_since(self.at).as_secs_f64()).min(most);
+        }
         self.at = now;
         wanted.min(self.credit as usize)
     }
@@ -68,8 +74,11 @@ mod tests {
         assert_eq!(pace.take(at(1), 1000), 0);
         assert_eq!(pace.take(at(2), 30), 30);
         assert_eq!(pace.take(at(2), 1000), 70);
-        // A pause is not made up for beyond the burst.
+        // What waits while the program sleeps is made up for, up to the burst.
         assert_eq!(pace.take(at(1000), 1000), 200);
+        // Silence is not made up for.
+        assert_eq!(pace.take(at(1001), 0), 0);
+        assert_eq!((pace.take(at(2000), 1000), pace.take(at(2001), 1000)), (0, 100));
         assert_eq!(pace.byte(), Duration::from_micros(10));
         assert_eq!(Pace::new(None, begun).take(begun, 1 << 20), 1 << 20);
     }

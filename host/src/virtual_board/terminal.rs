@@ -88,3 +88,30 @@ fn or_none(moved: io::Result<usize>) -> io::Result<usize> {
         moved => moved,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that a terminal would swallow, change or answer by itself: break, end, return, stop, start, suspend, quit.
+    const BYTES: [u8; 11] = [b'a', 3, 4, 10, 13, 17, 19, 26, 28, 0, 255];
+
+    #[test]
+    fn every_byte_passes_nothing_is_echoed_and_hosts_come_and_go() {
+        let mut terminal = Terminal::open().expect("a terminal");
+        for _ in 0..2 {
+            let mut to_host = VecDeque::from(BYTES);
+            assert_eq!(terminal.write(&mut to_host, 100).expect("room"), BYTES.len());
+            assert_eq!(terminal.read(&mut VecDeque::new()).expect("no echo"), 0);
+            let mut host = File::options().read(true).write(true).open(terminal.path()).expect("a port");
+            let mut got = [0; BYTES.len()];
+            host.read_exact(&mut got).expect("bytes");
+            assert_eq!(got, BYTES);
+            host.write_all(&BYTES).expect("room");
+            drop(host);
+            let mut from_host = VecDeque::new();
+            assert_eq!(terminal.read(&mut from_host).expect("bytes"), BYTES.len());
+            assert_eq!(from_host, BYTES);
+        }
+    }
+}

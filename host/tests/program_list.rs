@@ -1,19 +1,38 @@
-//! Discovery on a made machine: an iCEbreaker, an unknown adapter, a hub, a modem, a model behind vhci and a PC's ports.
+//! `systole list` and discovery on a made machine: an iCEbreaker, an unknown adapter, a hub, a modem, a model behind
+//! vhci and a PC's ports.
 
-use super::made::Made;
-use super::{Absent, Holder};
-use crate::link::{LinkError, auto};
+#[path = "../src/discover/made.rs"]
+mod made;
+mod running;
+
+use made::Made;
+use running::systole;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use systole::discover::{Absent, Holder, Machine};
+use systole::link::{LinkError, auto};
+
+/// A path as it would be on a real machine, without the leading slash.
+fn shown(made: &Made, path: &Path) -> String {
+    path.strip_prefix(made.0.path()).expect("within").display().to_string()
+}
+
+/// Plugs in an iCEbreaker: an FT2232H whose two ports have these names.
+fn icebreaker(made: &Made, directory: &str, address: u32, serial: &str, ports: [&str; 2]) {
+    made.usb(directory, address, "0403:6010", "iCEBreaker V1.0e", serial);
+    made.ftdi_port(directory, 0, ports[0]);
+    made.ftdi_port(directory, 1, ports[1]);
+}
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 #[test]
-fn a_board_is_found_by_its_chip_and_its_port_by_the_interface() {
+fn row_05_a_board_is_found_by_its_chip_and_its_port_by_the_interface() {
     let made = Made::new();
-    made.icebreaker("devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    icebreaker(&made, "devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
     made.usb("devices/pci0/usb1/1-1", 2, "1d6b:0002", "hub", "");
     let machine = made.machine();
     let devices = machine.usb_devices();
@@ -21,7 +40,7 @@ fn a_board_is_found_by_its_chip_and_its_port_by_the_interface() {
     let device = &devices[0];
     assert_eq!((device.place.as_str(), device.bus, device.address), ("1-2", 1, 7));
     assert_eq!((device.vid, device.pid, device.serial.as_deref()), (0x0403, 0x6010, Some("ib001")));
-    assert_eq!((device.is_model, made.shown(&device.path).as_str()), (false, "dev/bus/usb/001/007"));
+    assert_eq!((device.is_model, shown(&made, &device.path).as_str()), (false, "dev/bus/usb/001/007"));
     assert_eq!(device.boards.iter().map(|board| board.name.as_str()).collect::<Vec<_>>(), ["icebreaker"]);
     assert_eq!(device.link(), "usb:0403:6010:ib001");
     let drivers: Vec<_> = device.interfaces.iter().map(|x| (x.number, x.driver.as_deref())).collect();
@@ -31,10 +50,10 @@ fn a_board_is_found_by_its_chip_and_its_port_by_the_interface() {
         .iter()
         .map(|port| {
             let interface = port.usb.as_ref().map(|usb| usb.1);
-            (made.shown(&port.path), interface, port.latency_timer, port.boards.len())
+            (shown(&made, &port.path), interface, port.latency_timer, port.boards.len())
         })
         .collect();
-    // row 5: the other channel is the programmer's.
+    // The other channel is the programmer's.
     assert_eq!(
         found,
         [("dev/ttyUSB0".to_owned(), Some(0), Some(16), 0), ("dev/ttyUSB1".to_owned(), Some(1), Some(16), 1)]
@@ -59,7 +78,7 @@ fn ports_without_hardware_are_left_out_and_unknown_ones_are_not() {
     made.link("sys/class/tty/ttyACM0/device", "sys/devices/pci0/usb1/1-3/1-3:1.0");
     made.write("dev/ttyACM0", "");
     let machine = made.machine();
-    let paths: Vec<_> = machine.ports().iter().map(|port| made.shown(&port.path)).collect();
+    let paths: Vec<_> = machine.ports().iter().map(|port| shown(&made, &port.path)).collect();
     assert_eq!(paths, ["dev/ttyS0", "dev/ttyACM0"]);
     let port = machine.port(&made.0.path().join("dev/ttyACM0")).expect("listed");
     let (device, interface) = port.usb.expect("of a USB device");
@@ -72,16 +91,16 @@ fn ports_without_hardware_are_left_out_and_unknown_ones_are_not() {
 #[test]
 fn a_port_is_known_by_whatever_link_it_is_reached() {
     let made = Made::new();
-    made.icebreaker("devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    icebreaker(&made, "devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
     made.link("dev/serial/by-id/usb-board-if01", "dev/ttyUSB1");
     let port = made.machine().port(&made.0.path().join("dev/serial/by-id/usb-board-if01")).expect("known");
-    assert_eq!(made.shown(&port.path), "dev/ttyUSB1");
+    assert_eq!(shown(&made, &port.path), "dev/ttyUSB1");
 }
 
 #[test]
 fn a_model_is_told_from_hardware() {
     let made = Made::new();
-    made.icebreaker("devices/platform/vhci_hcd.0/usb3/3-1", 4, "model", ["ttyUSB0", "ttyUSB1"]);
+    icebreaker(&made, "devices/platform/vhci_hcd.0/usb3/3-1", 4, "model", ["ttyUSB0", "ttyUSB1"]);
     assert!(made.machine().usb_devices()[0].is_model);
     let (device, _) = made.machine().ports()[1].usb.clone().expect("of a USB device");
     assert!(device.is_model);
@@ -90,7 +109,7 @@ fn a_model_is_told_from_hardware() {
 #[test]
 fn who_holds_a_port_is_named() {
     let made = Made::new();
-    made.icebreaker("devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    icebreaker(&made, "devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
     made.write("proc/321/comm", "picocom\n");
     made.link("proc/321/fd/5", "dev/ttyUSB1");
     made.write("proc/322/comm", "other\n");
@@ -106,10 +125,10 @@ fn who_holds_a_port_is_named() {
 fn row_19_several_boards_are_an_error_that_lists_them() {
     let made = Made::new();
     assert!(matches!(auto::the_one(&made.machine()), Err(LinkError::NoBoard)));
-    made.icebreaker("devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    icebreaker(&made, "devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
     let port = auto::the_one(&made.machine()).expect("the only one");
-    assert_eq!(made.shown(&port.path), "dev/ttyUSB1");
-    made.icebreaker("devices/pci0/usb1/1-3", 8, "ib002", ["ttyUSB2", "ttyUSB3"]);
+    assert_eq!(shown(&made, &port.path), "dev/ttyUSB1");
+    icebreaker(&made, "devices/pci0/usb1/1-3", 8, "ib002", ["ttyUSB2", "ttyUSB3"]);
     let error = auto::the_one(&made.machine()).expect_err("two").to_string();
     for (port, serial) in [("ttyUSB1", "ib001"), ("ttyUSB3", "ib002")] {
         let line = format!(
@@ -123,7 +142,7 @@ fn row_19_several_boards_are_an_error_that_lists_them() {
 #[test]
 fn row_17_a_board_is_found_again_by_its_serial_number() {
     let made = Made::new();
-    made.icebreaker("devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    icebreaker(&made, "devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
     let machine = made.machine();
     let before = machine.usb_devices().remove(0);
     let root = made.0.path();
@@ -134,15 +153,67 @@ fn row_17_a_board_is_found_again_by_its_serial_number() {
     let absent = machine.wait_for_device(&before, Duration::from_secs(600), &stop).expect_err("stopped");
     assert_eq!(absent, Absent::Interrupted);
     // It comes back elsewhere, under other numbers, and a while later; another of its kind is there all along.
-    made.icebreaker("devices/pci0/usb1/1-3", 8, "ib002", ["ttyUSB2", "ttyUSB3"]);
+    icebreaker(&made, "devices/pci0/usb1/1-3", 8, "ib002", ["ttyUSB2", "ttyUSB3"]);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(120));
-            made.icebreaker("devices/pci0/usb1/1-4", 9, "ib001", ["ttyUSB4", "ttyUSB5"]);
+            icebreaker(&made, "devices/pci0/usb1/1-4", 9, "ib001", ["ttyUSB4", "ttyUSB5"]);
         });
         let port = machine.wait_for_port(&before, 1, Duration::from_secs(10), &GO_ON).expect("it is back");
-        assert_eq!(made.shown(&port.path), "dev/ttyUSB5");
+        assert_eq!(shown(&made, &port.path), "dev/ttyUSB5");
     });
     let device = machine.wait_for_device(&before, Duration::ZERO, &GO_ON).expect("it is back");
     assert_eq!((device.place.as_str(), device.address), ("1-4", 9));
+}
+
+const LIST: &str = include_str!("../schema/list.json");
+
+/// What `systole list` says of a machine, as JSON and for people.
+fn list(made: &Made) -> (Value, String) {
+    let root = made.0.path().to_str().expect("UTF-8");
+    let [json, text] = ["json", "text"].map(|format| systole(&["list", "--root", root, "--format", format]));
+    assert_eq!((json.code, json.err.as_str(), text.code, text.err.as_str()), (0, "", 0, ""));
+    let report: Value = serde_json::from_str(&json.out).expect("JSON");
+    let schema: Value = serde_json::from_str(LIST).expect("a schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a sound schema");
+    let faults: Vec<_> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+    assert_eq!(faults, Vec::<String>::new(), "{report}");
+    (report, text.out.replace(root, ""))
+}
+
+#[test]
+fn an_empty_machine_is_listed_as_such() {
+    let (report, text) = list(&Made::new());
+    assert_eq!((&report["ports"], &report["usb_devices"]), (&json!([]), &json!([])));
+    assert_eq!(text, "no serial port and no known board is attached\n");
+}
+
+#[test]
+fn row_03_what_cannot_be_opened_is_marked_and_explained() {
+    let made = Made::new();
+    icebreaker(&made, "devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    made.write("proc/321/comm", "picocom\n");
+    made.link("proc/321/fd/5", "dev/ttyUSB0");
+    fs::remove_file(made.0.path().join("dev/ttyUSB1")).expect("removed");
+    let (report, text) = list(&made);
+    let [programmer, uart] = [0, 1].map(|i| &report["ports"][i]);
+    assert_eq!((&programmer["accessible"], &programmer["why"]), (&json!(true), &Value::Null));
+    assert_eq!(programmer["holders"], json!([{ "pid": 321, "name": "picocom" }]));
+    assert_eq!((&uart["accessible"], &uart["interface"]), (&json!(false), &json!(1)));
+    assert!(uart["why"].as_str().is_some_and(|why| why.starts_with("there is no such file")), "{uart}");
+    assert_eq!((&uart["boards"], &uart["driver"]), (&json!(["icebreaker"]), &json!("ftdi_sio")));
+    assert_eq!((&uart["usb"]["vid"], &uart["usb"]["serial"]), (&json!("0403"), &json!("ib001")));
+    assert_eq!(report["usb_devices"][0]["link"], json!("usb:0403:6010:ib001"));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "serial:/dev/ttyUSB0  0403:6010 iCEBreaker V1.0e, serial number ib001, interface 0",
+            "  in use by picocom (process 321)",
+            "serial:/dev/ttyUSB1  0403:6010 iCEBreaker V1.0e, serial number ib001, interface 1: icebreaker \
+             (inaccessible)",
+            "  there is no such file; plug the board in, or look at `systole list`",
+            "usb:0403:6010:ib001  0403:6010 iCEBreaker V1.0e, serial number ib001: icebreaker",
+        ]
+    );
 }
