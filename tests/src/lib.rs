@@ -2,8 +2,8 @@
 
 pub mod contract;
 pub mod cycles;
-pub mod image;
 pub mod faults;
+pub mod image;
 pub mod level;
 pub mod links;
 pub mod mutants;
