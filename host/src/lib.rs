@@ -34,6 +34,7 @@ pub mod error;
 pub mod execute;
 pub mod file;
 pub mod flash;
+pub mod ftdi;
 pub mod link;
 pub mod link_bench;
 pub mod matrix;
