@@ -5,11 +5,12 @@
 //!
 //! ```no_run
 //! use std::sync::{Arc, atomic::AtomicBool};
+//! use systole::discover::Machine;
 //! use systole::flash::ice40;
-//! use systole::ftdi::{Selector, find};
 //!
-//! let chip = find(&Selector::default())?;
-//! let mut programmer = ice40::open(&chip, 0, Arc::new(AtomicBool::new(false)))?;
+//! let devices = Machine::default().usb_devices();
+//! let board = devices.iter().find(|device| !device.boards.is_empty()).ok_or("no board")?;
+//! let mut programmer = ice40::open(board, 0, Arc::new(AtomicBool::new(false)))?;
 //! programmer.program(0, &std::fs::read("image.bin")?, &mut |_| ())?;
 //! programmer.start()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

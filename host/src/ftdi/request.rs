@@ -1,9 +1,11 @@
 //! Vendor requests of FTDI's chips, by name.
 
 use super::baud::{Divisor, Generation};
-use super::error::UsbError;
+use super::failed;
+use crate::link::LinkError;
 use nusb::transfer::{ControlIn, ControlOut, ControlType, Recipient};
 use nusb::{Interface, MaybeFuture};
+use std::io;
 use std::time::Duration;
 
 /// Time that a chip has for a request. One takes well under a millisecond.
@@ -59,7 +61,8 @@ pub enum BitMode {
 #[derive(Clone)]
 pub struct Port {
     interface: Interface,
-    device: String,
+    /// What errors call the device.
+    name: String,
     generation: Generation,
     /// What requests call the port.
     index: u16,
@@ -67,14 +70,14 @@ pub struct Port {
 
 impl Port {
     /// The port of a claimed interface.
-    pub(super) fn new(interface: Interface, device: String, generation: Generation, several: bool) -> Self {
+    pub(super) fn new(interface: Interface, name: String, generation: Generation, several: bool) -> Self {
         let index = if several { u16::from(interface.interface_number()) + 1 } else { 0 };
-        Self { interface, device, generation, index }
+        Self { interface, name, generation, index }
     }
 
     /// What errors call the device.
-    pub fn device(&self) -> &str {
-        &self.device
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The claimed interface.
@@ -86,7 +89,7 @@ impl Port {
     ///
     /// # Errors
     /// The chip is gone, or refuses.
-    pub fn reset(&self) -> Result<(), UsbError> {
+    pub fn reset(&self) -> Result<(), LinkError> {
         self.set(code::BIT_MODE, (BitMode::Reset as u16) << 8, self.index)?;
         for what in [code::RESET_PORT, code::PURGE_TO_SEND, code::PURGE_RECEIVED] {
             self.set(code::RESET, what, self.index)?;
@@ -98,48 +101,43 @@ impl Port {
     ///
     /// # Errors
     /// The chip is gone, or refuses.
-    pub fn set_line(&self) -> Result<(), UsbError> {
+    pub fn set_line(&self) -> Result<(), LinkError> {
         self.set(code::LINE, 8, self.index)?;
         self.set(code::FLOW, 0, self.index)?;
         self.set(code::MODEM, 0x0303, self.index)
     }
 
-    /// Sets the rate, in bits a second; gives the one that the chip makes of it.
+    /// Sets the rate nearest to this one, in bits a second; gives it.
     ///
     /// # Errors
-    /// [`UsbError::Baud`] when that is more than 2 % off; the chip is gone, or refuses.
-    pub fn set_baud(&self, baud: u32) -> Result<u32, UsbError> {
-        let divisor = Divisor::nearest(self.generation, baud);
-        let nearest = divisor.map_or(0, Divisor::baud);
-        match divisor {
-            Some(divisor) if nearest.abs_diff(baud) <= baud / 50 => {
-                let (value, high) = divisor.words();
-                self.set(code::BAUD, value, u16::from(high) << 8 | self.index)?;
-                Ok(nearest)
-            }
-            _ => Err(UsbError::Baud { device: self.device.clone(), wanted: baud, nearest }),
-        }
+    /// The chip is gone, or refuses.
+    pub fn set_baud(&self, baud: u32) -> Result<u32, LinkError> {
+        // Slower than the slowest there is nothing to set, and nothing to be got.
+        let Some(divisor) = Divisor::nearest(self.generation, baud) else { return Ok(0) };
+        let (value, high) = divisor.words();
+        self.set(code::BAUD, value, u16::from(high) << 8 | self.index)?;
+        Ok(divisor.baud())
     }
 
     /// Sets the time after which a packet that is not full is sent, and reads it back. In milliseconds.
     ///
     /// # Errors
-    /// [`UsbError::Setting`] when it did not stay; the chip is gone, or refuses.
-    pub fn set_latency(&self, ms: u8) -> Result<(), UsbError> {
+    /// It did not stay; the chip is gone, or refuses.
+    pub fn set_latency(&self, ms: u8) -> Result<(), LinkError> {
         self.set(code::SET_LATENCY, u16::from(ms), self.index)?;
         let got = self.latency()?;
         if got == ms {
             return Ok(());
         }
-        let (what, got) = (format!("a latency timer of {ms} ms"), format!("{got} ms"));
-        Err(UsbError::Setting { device: self.device.clone(), what, got })
+        let source = io::Error::other(format!("it was set to {ms} ms and says {got} ms"));
+        Err(LinkError::Io { port: self.name.clone(), doing: "setting its latency timer", source })
     }
 
     /// Reads the latency timer, in milliseconds.
     ///
     /// # Errors
     /// The chip is gone, or refuses.
-    pub fn latency(&self) -> Result<u8, UsbError> {
+    pub fn latency(&self) -> Result<u8, LinkError> {
         let request = ControlIn {
             control_type: ControlType::Vendor,
             recipient: Recipient::Device,
@@ -149,15 +147,15 @@ impl Port {
             length: 1,
         };
         let answer = self.interface.control_in(request, ANSWER).wait();
-        let answer =
-            answer.map_err(|error| UsbError::transfer(&self.device, "reading its latency timer", error))?;
-        answer.first().copied().ok_or_else(|| UsbError::NotFtdi {
-            device: self.device.clone(),
-            missing: "a latency timer".to_owned(),
+        let answer = answer.map_err(|error| failed(&self.name, "reading its latency timer", error))?;
+        answer.first().copied().ok_or_else(|| LinkError::Io {
+            port: self.name.clone(),
+            doing: "reading its latency timer",
+            source: io::ErrorKind::UnexpectedEof.into(),
         })
     }
 
-    fn set(&self, request: u8, value: u16, index: u16) -> Result<(), UsbError> {
+    fn set(&self, request: u8, value: u16, index: u16) -> Result<(), LinkError> {
         let request = ControlOut {
             control_type: ControlType::Vendor,
             recipient: Recipient::Device,
@@ -167,6 +165,6 @@ impl Port {
             data: &[],
         };
         let done = self.interface.control_out(request, ANSWER).wait();
-        done.map_err(|error| UsbError::transfer(&self.device, "setting it up", error))
+        done.map_err(|error| failed(&self.name, "setting it up", error))
     }
 }

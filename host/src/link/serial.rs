@@ -6,7 +6,9 @@
 
 mod latency;
 mod open;
-mod rates;
+pub(super) mod rates;
+
+pub(super) use open::{PROCESS, SYSTEM};
 
 use super::target::{Asked, Kind, Opened, Read, Target};
 use super::{Level, Link, LinkError, TimeBase, Unit};
@@ -37,10 +39,10 @@ const WAIT: i64 = 10_000_000;
 const BURST: usize = 1 << 16;
 
 /// Time that a simulation may take to answer HELLO, in nanoseconds.
-const PATIENCE: u64 = 1_000_000_000;
+pub(super) const PATIENCE: u64 = 1_000_000_000;
 
 /// Bits of a byte on a UART: start, eight, stop.
-const UART_BITS: u64 = 10;
+pub(super) const UART_BITS: u64 = 10;
 
 /// A port, and the rate where one was given.
 #[derive(Clone, Debug)]
@@ -75,7 +77,7 @@ impl Target for Serial {
 
 /// What a port leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     /// A pseudo-terminal.
     Terminal,
     /// A USB device served by software.
@@ -88,7 +90,7 @@ enum Way {
 
 impl Way {
     /// How real what is at the end of this way can be.
-    fn level(self, origin: Origin) -> Level {
+    pub(super) fn level(self, origin: Origin) -> Level {
         match (self, origin) {
             (Self::Terminal, Origin::Simulated) => Level::VirtualBoard,
             (Self::Model, Origin::Simulated) => Level::UsbStack,

@@ -2,7 +2,9 @@
 
 use super::Programmer;
 use super::error::FlashError;
-use crate::ftdi::{Chip, UsbError};
+use crate::discover::UsbDevice;
+use crate::ftdi::{Chip, failed, opening};
+use crate::link::LinkError;
 use ftdi_nusb::constants::mpsse as op;
 use ftdi_nusb::mpsse::MpsseContext;
 use futures_lite::future::block_on;
@@ -60,18 +62,28 @@ impl Pins {
 pub enum MpsseError {
     /// The USB chip.
     #[error(transparent)]
-    Usb(#[from] UsbError),
+    Link(#[from] LinkError),
     /// The chip has no such engine.
-    #[error("{device} has no command engine for SPI: program this board with openFPGALoader")]
+    #[error("{port} has no command engine for SPI; program this board with openFPGALoader")]
     NoEngine {
         /// The device.
-        device: String,
+        port: String,
+    },
+    /// The engine says nothing.
+    #[error("{port}: no answer within {waited:?} while {doing}; plug the board in again")]
+    Timeout {
+        /// The device.
+        port: String,
+        /// What was being done.
+        doing: &'static str,
+        /// The time waited.
+        waited: Duration,
     },
     /// The engine answers nonsense.
-    #[error("{device} answered {got} bytes where {wanted} belong; plug the board in again")]
+    #[error("{port} answered {got} bytes where {wanted} belong; plug the board in again")]
     Answer {
         /// The device.
-        device: String,
+        port: String,
         /// Bytes asked for.
         wanted: usize,
         /// Bytes that came.
@@ -92,15 +104,15 @@ pub trait Mpsse {
 pub struct Ftdi {
     chip: ftdi_nusb::FtdiDevice,
     context: MpsseContext,
-    name: String,
+    device: UsbDevice,
 }
 
-/// Takes a chip's interface for programming, and holds the FPGA in reset.
+/// Takes the interface of a board's USB chip for programming, and holds the FPGA in reset.
 ///
 /// # Errors
 /// The chip cannot be claimed or has no engine; as [`Programmer::new`].
-pub fn open(chip: &Chip, interface: u8, cancel: Arc<AtomicBool>) -> Result<Programmer, FlashError> {
-    Programmer::new(Ftdi::open(chip, interface)?, cancel)
+pub fn open(device: &UsbDevice, interface: u8, cancel: Arc<AtomicBool>) -> Result<Programmer, FlashError> {
+    Programmer::new(Ftdi::open(device, interface)?, cancel)
 }
 
 impl Ftdi {
@@ -108,23 +120,23 @@ impl Ftdi {
     ///
     /// # Errors
     /// No permission, in use, unplugged, no such engine.
-    pub fn open(chip: &Chip, interface: u8) -> Result<Self, MpsseError> {
-        let name = chip.to_string();
+    pub fn open(device: &UsbDevice, interface: u8) -> Result<Self, MpsseError> {
         let port = match interface {
             0 => ftdi_nusb::Interface::A,
             1 => ftdi_nusb::Interface::B,
-            _ => return Err(MpsseError::NoEngine { device: name }),
+            _ => return Err(MpsseError::NoEngine { port: device.link() }),
         };
-        let opened = ftdi_nusb::blocking::FtdiDevice::from_device_info(chip.info().clone(), port);
-        let mut device = opened.map_err(|error| failure(&name, "opening it", error))?.into_async();
-        device.set_read_timeout(ANSWER);
-        device.set_write_timeout(ANSWER);
+        let info = Chip::of(device)?.info().clone();
+        let opened = ftdi_nusb::blocking::FtdiDevice::from_device_info(info, port);
+        let mut chip = opened.map_err(|error| failure(device, "opening it", error))?.into_async();
+        chip.set_read_timeout(ANSWER);
+        chip.set_write_timeout(ANSWER);
         let context = block_on(async {
-            device.set_latency_timer(LATENCY).await?;
-            MpsseContext::init(&mut device, CLOCK).await
+            chip.set_latency_timer(LATENCY).await?;
+            MpsseContext::init(&mut chip, CLOCK).await
         });
-        let context = context.map_err(|error| failure(&name, "starting its command engine", error))?;
-        Ok(Self { chip: device, context, name })
+        let context = context.map_err(|error| failure(device, "starting its command engine", error))?;
+        Ok(Self { chip, context, device: device.clone() })
     }
 }
 
@@ -137,11 +149,11 @@ impl Mpsse for Ftdi {
                 _ => session.command_response(bytes, answer).await,
             }
         });
-        let got = done.map_err(|error| failure(&self.name, "programming", error))?;
+        let got = done.map_err(|error| failure(&self.device, "programming", error))?;
         if got.len() == answer {
             return Ok(got);
         }
-        Err(MpsseError::Answer { device: self.name.clone(), wanted: answer, got: got.len() })
+        Err(MpsseError::Answer { port: self.device.link(), wanted: answer, got: got.len() })
     }
 }
 
@@ -152,15 +164,15 @@ impl Drop for Ftdi {
     }
 }
 
-fn failure(name: &str, stage: &'static str, error: ftdi_nusb::Error) -> MpsseError {
+fn failure(device: &UsbDevice, doing: &'static str, error: ftdi_nusb::Error) -> MpsseError {
     use ftdi_nusb::Error;
-    let device = name.to_owned();
+    let port = device.link();
     match error {
-        Error::Usb(error) => UsbError::open(name, stage, &error).into(),
-        Error::Transfer(error) => UsbError::transfer(name, stage, error).into(),
-        Error::DeviceNotFound | Error::DeviceUnavailable => UsbError::Gone { device }.into(),
-        Error::UnsupportedChip(_) => MpsseError::NoEngine { device },
-        Error::Timeout(waited) => UsbError::Timeout { device, stage, waited }.into(),
-        error => UsbError::Transfer { device, stage, error: error.to_string() }.into(),
+        Error::Usb(error) => opening(device, doing, error).into(),
+        Error::Transfer(error) => failed(&port, doing, error).into(),
+        Error::DeviceNotFound | Error::DeviceUnavailable => LinkError::Closed { port }.into(),
+        Error::UnsupportedChip(_) => MpsseError::NoEngine { port },
+        Error::Timeout(waited) => MpsseError::Timeout { port, doing, waited },
+        error => LinkError::Io { port, doing, source: std::io::Error::other(error) }.into(),
     }
 }

@@ -15,10 +15,10 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Time that the system may take on the way there or back, in nanoseconds: USB, and a computer that is busy.
-const SYSTEM: u64 = 10_000_000;
+pub(in super::super) const SYSTEM: u64 = 10_000_000;
 
 /// The same where the other end is a process that has to get its turn first.
-const PROCESS: u64 = 50_000_000;
+pub(in super::super) const PROCESS: u64 = 50_000_000;
 
 /// Major numbers of pseudo-terminals on Linux.
 const TERMINALS: std::ops::RangeInclusive<u32> = 136..=143;

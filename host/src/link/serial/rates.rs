@@ -3,6 +3,7 @@
 use crate::discover::Port;
 use crate::link::{LinkError, TOLERANCE_PERCENT};
 use std::collections::VecDeque;
+use systole_boards::Board;
 use systole_hdl::parameters::Parameters;
 
 /// Rates that images may have been made for, fastest first.
@@ -11,9 +12,13 @@ const LADDER: [u32; 8] = [12_000_000, 6_000_000, 3_000_000, 2_000_000, 1_000_000
 /// The rates to try: those of the boards that have their UART at such a port, then the others that its chip can do. A
 /// port that nobody knows, such as a pseudo-terminal, which has every rate at once, is tried at the default alone.
 pub(super) fn of(port: Option<&Port>) -> VecDeque<u32> {
-    let Some(port) = port else { return VecDeque::from([Parameters::DEFAULT.baud]) };
-    let usual = port.boards.iter().map(|board| board.parameters.baud);
-    let most = port.boards.iter().map(|board| board.usb.max_baud).max().unwrap_or(u32::MAX);
+    port.map_or_else(|| VecDeque::from([Parameters::DEFAULT.baud]), |port| of_boards(&port.boards))
+}
+
+/// The rates to try where one of these boards may be.
+pub(in super::super) fn of_boards(boards: &[&Board]) -> VecDeque<u32> {
+    let usual = boards.iter().map(|board| board.parameters.baud);
+    let most = boards.iter().map(|board| board.usb.max_baud).max().unwrap_or(u32::MAX);
     let mut rates = VecDeque::new();
     for rate in usual.chain([Parameters::DEFAULT.baud]).chain(LADDER) {
         if rate <= most && !rates.contains(&rate) {
@@ -24,7 +29,7 @@ pub(super) fn of(port: Option<&Port>) -> VecDeque<u32> {
 }
 
 /// Refuses a rate that is too far from the one asked for.
-pub(super) fn check(port: &str, asked: u32, got: u32) -> Result<(), LinkError> {
+pub(in super::super) fn check(port: &str, asked: u32, got: u32) -> Result<(), LinkError> {
     let error = u64::from(asked.abs_diff(got)) * 100;
     if error > u64::from(TOLERANCE_PERCENT) * u64::from(asked) {
         return Err(LinkError::Baud { port: port.to_owned(), asked, got });
