@@ -7,8 +7,8 @@ mod request;
 pub use baud::{Divisor, Generation};
 pub use chip::Chip;
 pub(crate) use chip::opening;
-pub use request::{BitMode, Port};
 pub(crate) use request::code;
+pub use request::{BitMode, Port};
 
 use crate::link::LinkError;
 use nusb::transfer::TransferError;

@@ -20,7 +20,8 @@ impl Chip {
     /// It is not there any more.
     pub fn of(device: &UsbDevice) -> Result<Self, LinkError> {
         let port = device.link();
-        let devices = nusb::list_devices().wait().map_err(|error| opening(device, "listing USB devices", error))?;
+        let devices =
+            nusb::list_devices().wait().map_err(|error| opening(device, "listing USB devices", error))?;
         let same = |info: &DeviceInfo| {
             u32::from(info.busnum()) == device.bus && u32::from(info.device_address()) == device.address
         };
@@ -47,7 +48,9 @@ impl Chip {
         let (link, release) = (device.link(), self.info.device_version());
         let unsupported = |why: String| LinkError::Unsupported { link: link.clone(), why };
         let generation = Generation::of_release(release).ok_or_else(|| {
-            unsupported(format!("its release {release:04x} is that of no chip of FTDI's; use --link serial:PATH"))
+            unsupported(format!(
+                "its release {release:04x} is that of no chip of FTDI's; use --link serial:PATH"
+            ))
         })?;
         if !device.interfaces.iter().any(|known| known.number == interface) {
             return Err(unsupported(format!("it has no interface {interface}")));

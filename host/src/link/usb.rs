@@ -127,7 +127,10 @@ impl UsbLink {
         if link.next_rate()? {
             return Ok(link);
         }
-        Err(LinkError::Unsupported { link: link.name.clone(), why: "it can do no rate that a board has".to_owned() })
+        Err(LinkError::Unsupported {
+            link: link.name.clone(),
+            why: "it can do no rate that a board has".to_owned(),
+        })
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::ftdi::{Port, failed};
 use crate::link::LinkError;
 use nusb::descriptors::TransferType;
-use nusb::transfer::{Buffer, Bulk, BulkOrInterrupt, Completion, Direction, EndpointDirection, In, Out, TransferError};
+use nusb::transfer::{
+    Buffer, Bulk, BulkOrInterrupt, Completion, Direction, EndpointDirection, In, Out, TransferError,
+};
 use nusb::{Endpoint, MaybeFuture};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -48,7 +50,8 @@ impl Pipe {
         };
         let descriptor = port.interface().descriptor().ok_or_else(missing)?;
         let address = |direction| {
-            let bulk = descriptor.endpoints().filter(|endpoint| endpoint.transfer_type() == TransferType::Bulk);
+            let bulk =
+                descriptor.endpoints().filter(|endpoint| endpoint.transfer_type() == TransferType::Bulk);
             bulk.map(|endpoint| (endpoint.direction(), endpoint.address()))
                 .find_map(|(way, address)| (way == direction).then_some(address))
                 .ok_or_else(missing)
@@ -68,7 +71,9 @@ impl Pipe {
     /// Hands bytes to the chip, as many as may be on their way; gives their number.
     pub(super) fn send(&mut self, bytes: &mut VecDeque<u8>) -> Result<usize, LinkError> {
         while self.output.pending() > 0 {
-            let Some(Completion { status, .. }) = self.output.wait_next_complete(Duration::ZERO) else { break };
+            let Some(Completion { status, .. }) = self.output.wait_next_complete(Duration::ZERO) else {
+                break;
+            };
             match status {
                 Ok(()) => {}
                 // What was in it is lost, as on a bad line; the session notices.

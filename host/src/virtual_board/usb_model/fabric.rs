@@ -1,6 +1,6 @@
 //! What the FPGA does once it runs: the gateware of a design, in a thread of its own, with bytes to and from its UART.
 
-use crate::link::Link;
+use crate::virtual_board::Device;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
@@ -10,11 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use systole_hdl::wire::Identity;
 
 /// Makes the gateware that answers with an identity.
-pub type Gateware = Arc<dyn Fn(&Identity) -> Box<dyn Link + Send> + Send + Sync>;
-
-/// Polls without a byte after which the gateware has nothing to do until it gets one. A poll of the simulated core is
-/// 2,000 cycles, and no command keeps it silent for this many.
-const IDLE: u32 = 100;
+pub type Gateware = Arc<dyn Fn(&Identity) -> Box<dyn Device + Send> + Send + Sync>;
 
 /// A running design.
 pub(super) struct Fabric {
@@ -60,24 +56,21 @@ impl Fabric {
 }
 
 fn run(
-    mut link: Box<dyn Link + Send>,
+    mut link: Box<dyn Device + Send>,
     input: &Receiver<Vec<u8>>,
     output: &Sender<Vec<u8>>,
     backlog: &AtomicUsize,
     mut bell: UnixStream,
 ) {
-    let (mut to_core, mut idle) = (VecDeque::new(), 0);
+    let mut to_core = VecDeque::new();
     loop {
-        let more = if idle < IDLE || !to_core.is_empty() {
-            input.try_recv()
-        } else {
+        let more = if to_core.is_empty() && link.is_idle() {
             input.recv().map_err(|_| TryRecvError::Disconnected)
+        } else {
+            input.try_recv()
         };
         match more {
-            Ok(bytes) => {
-                to_core.extend(bytes);
-                idle = 0;
-            }
+            Ok(bytes) => to_core.extend(bytes),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => return,
         }
@@ -87,13 +80,13 @@ fn run(
         }
         let taken = before - to_core.len();
         backlog.fetch_sub(taken, Ordering::Relaxed);
-        idle = if taken == 0 && said.is_empty() { idle + 1 } else { 0 };
+        if taken == 0 && said.is_empty() {
+            continue;
+        }
         if !said.is_empty() && output.send(said).is_err() {
             return;
         }
         // Room for more is as good a reason to look as something said. A full bell rings already.
-        if idle == 0 {
-            let _rings = bell.write(&[0]);
-        }
+        let _rings = bell.write(&[0]);
     }
 }
