@@ -6,6 +6,7 @@ use crate::link::LinkError;
 use crate::matrix::MatrixError;
 use crate::session::SessionError;
 use crate::software::SoftwareError;
+use crate::virtual_board::usb_model::ModelError;
 use systole_boards::FindError;
 use systole_firmware::build::BuildError;
 use systole_hdl::parameters::ParameterError;
@@ -99,6 +100,9 @@ pub enum Error {
     /// No such board, or a board file with something wrong.
     #[error(transparent)]
     Board(#[from] FindError),
+    /// No board could be plugged into the virtual USB host controller.
+    #[error(transparent)]
+    UsbModel(#[from] ModelError),
     /// There is no image.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -122,9 +126,10 @@ impl Error {
             Self::Target(TargetError::NoMemory { .. }) => exit::INPUT,
             Self::Target(_) => exit::LINK,
             Self::Build(error) if error.is_missing() => exit::MISSING,
+            Self::UsbModel(ModelError::NoController) => exit::MISSING,
             Self::Build(error) if error.is_input() => exit::INPUT,
             Self::Build(_) => exit::TOOL,
-            Self::Session(_) | Self::Link(_) | Self::Software(_) => exit::LINK,
+            Self::Session(_) | Self::Link(_) | Self::Software(_) | Self::UsbModel(_) => exit::LINK,
             _ => exit::INPUT,
         }
     }

@@ -2,7 +2,6 @@
 
 mod pace;
 mod terminal;
-#[cfg(target_os = "linux")]
 pub mod usb_model;
 
 pub use terminal::Terminal;

@@ -8,6 +8,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// Where the controller is.
@@ -18,6 +19,9 @@ const HIGH_SPEED: u32 = 3;
 
 /// State of a port that nothing is plugged into.
 const FREE: &str = "004";
+
+/// Time that a model takes to end once it was pulled.
+const ENDS: Duration = Duration::from_secs(1);
 
 /// Why a board could not be plugged in.
 #[derive(Debug, Error)]
@@ -36,12 +40,13 @@ pub enum ModelError {
     Failed,
 }
 
-/// A board that is plugged in.
+/// A board that is plugged in; dropped, it is pulled out.
 pub struct Plugged {
     board: Board,
     handle: Handle,
     port: u32,
-    thread: JoinHandle<std::io::Result<Flash>>,
+    /// Taken when it is pulled out.
+    thread: Option<JoinHandle<std::io::Result<Flash>>>,
 }
 
 /// Plugs a board in, with what its flash holds.
@@ -64,7 +69,7 @@ pub fn plug(board: Board, flash: Flash) -> Result<Plugged, ModelError> {
     let attach = format!("{port} {} {} {HIGH_SPEED}", kernels.as_raw_fd(), 0x1_0000 + port);
     // The kernel takes a reference of its own; ours goes, and with it the last one when the board is pulled.
     fs::write(controller.join("attach"), attach)?;
-    Ok(Plugged { board, handle, port, thread })
+    Ok(Plugged { board, handle, port, thread: Some(thread) })
 }
 
 /// The first free port for a high-speed device in the controller's table.
@@ -84,19 +89,41 @@ impl Plugged {
 
     /// Whether it is still plugged in.
     pub fn is_served(&self) -> bool {
-        !self.thread.is_finished()
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
     /// Pulls it out, if that has not happened, and gives the board and its flash, to be plugged in again.
     ///
     /// # Errors
     /// The controller refuses, or the model has failed.
-    pub fn unplug(self) -> Result<(Board, Flash), ModelError> {
+    pub fn unplug(mut self) -> Result<(Board, Flash), ModelError> {
+        Ok((self.board.clone(), self.pull()?))
+    }
+
+    fn pull(&mut self) -> Result<Flash, ModelError> {
         if self.is_served() {
-            fs::write(Path::new(CONTROLLER).join("detach"), self.port.to_string())?;
+            let detached = fs::write(Path::new(CONTROLLER).join("detach"), self.port.to_string());
+            // Refused when it has been pulled just now; then the model is about to end by itself.
+            let begun = Instant::now();
+            while detached.is_err() && self.is_served() && begun.elapsed() < ENDS {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if self.is_served() {
+                detached?;
+            }
         }
-        let served = self.thread.join().map_err(|_| ModelError::Failed)?;
-        Ok((self.board, served?))
+        let thread = self.thread.take().ok_or(ModelError::Failed)?;
+        let served = thread.join().map_err(|_| ModelError::Failed)?;
+        Ok(served?)
+    }
+}
+
+impl Drop for Plugged {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            // Whoever drops it does not ask how it went.
+            let _pulled = self.pull();
+        }
     }
 }
 
