@@ -169,6 +169,14 @@ pub enum FindError {
         /// All names.
         known: Vec<&'static str>,
     },
+    /// A board that no image fits.
+    #[error("there is no image for {name}: {reason}")]
+    Excluded {
+        /// The board.
+        name: &'static str,
+        /// How that is known.
+        reason: &'static str,
+    },
     /// A board file with something wrong.
     #[error(transparent)]
     Board(#[from] BoardError),

@@ -248,6 +248,7 @@ impl Build<'_> {
             ("recipe", &recipe.text()),
             ("pins", &constraints::text(board)),
             ("device", &format!("{:?}", board.fpga)),
+            ("placement", &placement::arguments(&board.fpga, 0).join(" ")),
             ("clock", &design.parameters().clock_hz.to_string()),
             ("seeds", &format!("{seeds:?}")),
             ("tools", &self.tools.identity().join("\n")),

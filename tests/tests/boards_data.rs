@@ -16,12 +16,11 @@ type Row = (
     bool,
 );
 
-const BOARDS: [Row; 10] = [
+const BOARDS: [Row; 9] = [
     ("alchitry-cu", "hx8k", ("P7", 100, Some(Pll::Pad)), ["P14", "M9"], ["J11", "K11", "K12"], false),
     ("ecp5-evn", "um5g-85k", ("A10", 12, Some(Pll::Core)), ["P2", "P3"], ["A13", "A12", "B19"], true),
     ("hx8k-b-evn", "hx8k", ("J3", 12, Some(Pll::Core)), ["B10", "B12"], ["C3", "B3", "C4"], false),
     ("icebreaker", "up5k", ("35", 12, Some(Pll::Pad)), ["6", "9"], ["37", "25", "11"], true),
-    ("icestick", "hx1k", ("21", 12, Some(Pll::Core)), ["9", "8"], ["95", "99", "98"], false),
     ("tang-nano-9k", "GW1NR-LV9QN88PC6/I5", ("52", 27, None), ["18", "17"], ["10", "11", "13"], true),
     ("ulx3s-12f", "12k", ("G2", 25, Some(Pll::Core)), ["M1", "L4"], ["B2", "C2", "C1"], false),
     ("ulx3s-25f", "25k", ("G2", 25, Some(Pll::Core)), ["M1", "L4"], ["B2", "C2", "C1"], false),
@@ -95,7 +94,7 @@ fn every_default_design_makes_its_baud_rate_exactly() {
 #[test]
 fn boards_that_cannot_be_written_without_a_jumper_say_so() {
     let notes: Vec<_> = boards().iter().filter(|b| b.note.is_some()).map(|b| b.name.as_str()).collect();
-    assert_eq!(notes, ["ecp5-evn", "hx8k-b-evn", "icestick"]);
+    assert_eq!(notes, ["ecp5-evn", "hx8k-b-evn"]);
     let note = find("hx8k-b-evn").expect("known").note.as_deref().expect("a note");
     assert!(note.contains("J7") && note.contains("J6") && !note.contains('\n'), "{note}");
 }
@@ -116,7 +115,7 @@ fn every_file_is_part_of_the_program() {
 #[test]
 fn the_udev_rule_is_made_of_the_boards() {
     assert_eq!(udev::RULES, udev::rules(boards()));
-    for (id, names) in [("6010", 6), ("6015", 4)] {
+    for (id, names) in [("6010", 5), ("6015", 4)] {
         let product = format!("{{idProduct}}==\"{id}\"");
         let lines: Vec<_> = udev::RULES.lines().filter(|line| line.contains(&product)).collect();
         assert_eq!(lines.len(), 3, "{id}");
@@ -153,6 +152,8 @@ fn names_are_found_in_any_case_and_slips_are_guessed() {
     assert_eq!(near("tang-nano-20k").first(), Some(&"tang-nano-9k"));
     assert_eq!(near("zx81"), [""; 0]);
     assert_eq!(near(""), [""; 0]);
+    let message = find("iCEstick").expect_err("no image fits it").to_string();
+    assert!(message.starts_with("there is no image for icestick: "), "{message}");
     let message = find("icebraker").expect_err("unknown").to_string();
     assert!(message.starts_with("no board is called \"icebraker\"; did you mean icebreaker"), "{message}");
 }
@@ -207,7 +208,7 @@ fn a_device_package_or_speed_that_the_toolchain_does_not_know() {
     assert!(matches!(error, BoardError::Unknown { key: "speed", .. }), "{error}");
     let error = spoilt("ecp5-evn.toml", "speed = \"8\"", "speed = \"6\"");
     assert!(matches!(error, BoardError::Unknown { key: "speed", .. }), "{error}");
-    let error = spoilt("icestick.toml", "package = \"tq144\"", "package = \"tq144\"\nspeed = \"1\"");
+    let error = spoilt("icebreaker.toml", "package = \"sg48\"", "package = \"sg48\"\nspeed = \"1\"");
     assert!(matches!(error, BoardError::Unknown { key: "speed", .. }), "{error}");
 }
 
@@ -219,7 +220,7 @@ fn io_standards_stand_where_the_tools_ask_for_them() {
         "{error}"
     );
     let error =
-        spoilt("icestick.toml", "tx = { at = \"8\" }", "tx = { at = \"8\", standard = \"LVCMOS33\" }");
+        spoilt("icebreaker.toml", "tx = { at = \"9\" }", "tx = { at = \"9\", standard = \"LVCMOS33\" }");
     assert!(matches!(&error, BoardError::Standard { key, wanted: false, .. } if key == "uart.tx"), "{error}");
 }
 
@@ -236,7 +237,7 @@ fn a_design_that_the_board_cannot_run() {
         "{error}"
     );
     let error =
-        spoilt("ulx3s.toml", "clock = 60_000_000, baud = 3_000_000", "clock = 60_000_000, baud = 5_000_000");
+        spoilt("ulx3s.toml", "clock = 45_000_000, baud = 3_000_000", "clock = 45_000_000, baud = 5_000_000");
     assert!(matches!(error, BoardError::BaudOfUsb { baud: 5_000_000, max: 3_000_000, .. }), "{error}");
     let error = spoilt("icebreaker.toml", "pll = \"pad\"", "");
     assert!(matches!(error, BoardError::NoPll { design: 24_000_000, oscillator: 12_000_000, .. }), "{error}");
@@ -276,8 +277,8 @@ fn too_few_sources() {
     assert!(matches!(error, BoardError::Sources { fact: Fact::Ties, found: 1, needed: 2, .. }), "{error}");
     assert_eq!(error.to_string(), "ulx3s.toml: sources: 1 confirm ties, but it takes 2");
     // Two files of one repository do not confirm each other.
-    let error = spoilt("icestick.toml", "amaranth-lang/amaranth-boards", "YosysHQ/icestorm");
-    assert!(matches!(error, BoardError::Sources { fact: Fact::Clock, found: 1, needed: 2, .. }), "{error}");
+    let error = spoilt("alchitry-cu.toml", "FPGAwars/icestudio", "alchitry/Alchitry-Labs");
+    assert!(matches!(error, BoardError::Sources { fact: Fact::Uart, found: 1, needed: 2, .. }), "{error}");
 }
 
 #[test]
