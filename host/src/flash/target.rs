@@ -180,8 +180,8 @@ mod tests {
         assert_eq!(name("icebreaker", None).ok(), Some("flash"));
         assert_eq!(name("ulx3s-12f", None).ok(), Some("sram"));
         assert_eq!(name("ulx3s-12f", Some(Memory::Flash)).ok(), Some("flash"));
-        let error = name("icestick", Some(Memory::Sram)).expect_err("it has none").to_string();
-        assert_eq!(error, "an image for icestick cannot be kept in sram, only in flash");
+        let error = name("icebreaker", Some(Memory::Sram)).expect_err("it has none").to_string();
+        assert_eq!(error, "an image for icebreaker cannot be kept in sram, only in flash");
     }
 
     #[test]
