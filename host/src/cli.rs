@@ -9,6 +9,7 @@ pub mod boards;
 pub mod build;
 pub mod completions;
 pub mod doctor;
+pub mod flash;
 pub mod info;
 pub mod list;
 pub mod man;
@@ -64,6 +65,8 @@ enum Command {
     Boards(boards::BoardsArgs),
     /// Show the programs that make images, or install them.
     Toolchain(toolchain::ToolchainArgs),
+    /// Put an image into a board, and ask the board whether it runs it.
+    Flash(flash::FlashArgs),
     /// Find what on this machine keeps boards from working, with the command that mends it.
     Doctor(doctor::DoctorArgs),
     /// Print the udev rule that lets a person use the boards without being root.
@@ -102,7 +105,10 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Err
 
 /// The whole command line.
 fn definition() -> clap::Command {
-    with_exit_codes(Cli::command().mut_subcommand("build", build::with_board_defaults))
+    let of_boards = ["build", "flash"];
+    let all =
+        of_boards.iter().fold(Cli::command(), |all, one| all.mut_subcommand(one, build::with_board_defaults));
+    with_exit_codes(all)
 }
 
 /// The command and all below it, with the exit codes in their help.
@@ -124,7 +130,7 @@ fn explain(error: &anyhow::Error) -> String {
     text
 }
 
-fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
+fn command(command: Command, cancel: &Arc<AtomicBool>) -> anyhow::Result<u8> {
     match command {
         Command::Run(arguments) => run::main(&arguments, cancel),
         Command::Bench(arguments) => bench::main(&arguments, cancel),
@@ -136,6 +142,7 @@ fn command(command: Command, cancel: &AtomicBool) -> anyhow::Result<u8> {
         Command::Build(arguments) => build::main(&arguments, cancel),
         Command::Boards(arguments) => boards::main(&arguments),
         Command::Toolchain(arguments) => toolchain::main(&arguments),
+        Command::Flash(arguments) => flash::main(&arguments, cancel),
         Command::Doctor(arguments) => doctor::main(&arguments),
         Command::Udev => udev::main(),
         Command::Completions(arguments) => completions::main(&arguments),

@@ -1,5 +1,6 @@
 //! Everything that can stop a command, and the exit code it ends with.
 
+use crate::flash::ice40::FlashError;
 use crate::flash::loader::LoaderError;
 use crate::flash::target::TargetError;
 use crate::link::LinkError;
@@ -91,6 +92,9 @@ pub enum Error {
     /// There is nothing to write an image to.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// An iCE40 board was not programmed.
+    #[error(transparent)]
+    Flash(#[from] FlashError),
     /// openFPGALoader did not program the board.
     #[error(transparent)]
     Loader(#[from] LoaderError),
@@ -119,12 +123,14 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Session(SessionError::Interrupted) => exit::INTERRUPTED,
-            Self::Loader(LoaderError::Interrupted) => exit::INTERRUPTED,
+            Self::Loader(LoaderError::Interrupted) | Self::Flash(FlashError::Interrupted { .. }) => {
+                exit::INTERRUPTED
+            }
             Self::Loader(LoaderError::Missing) => exit::MISSING,
             Self::Loader(LoaderError::Failed { cause, .. }) if cause.is_link() => exit::LINK,
             Self::Loader(_) => exit::TOOL,
-            Self::Target(TargetError::NoMemory { .. }) => exit::INPUT,
-            Self::Target(_) => exit::LINK,
+            Self::Target(TargetError::NoMemory { .. }) | Self::Flash(FlashError::Image(_)) => exit::INPUT,
+            Self::Target(_) | Self::Flash(_) => exit::LINK,
             Self::Build(error) if error.is_missing() => exit::MISSING,
             Self::UsbModel(ModelError::NoController) => exit::MISSING,
             Self::Build(error) if error.is_input() => exit::INPUT,

@@ -285,7 +285,8 @@ fn row_26_another_design_or_version_is_named() {
     let asked = Design::new(Parameters { n: 3, ..design.parameters().clone() }).expect("in range");
     let open = |link: &mut dyn Link| {
         let options = SessionOptions { nonce: 9, design: Some(asked.clone()) };
-        let error = Session::open(link, options, &GO_ON).map(drop).expect_err("not what was asked for").to_string();
+        let error =
+            Session::open(link, options, &GO_ON).map(drop).expect_err("not what was asked for").to_string();
         assert!(error.contains("`systole flash`"), "{error}");
         error
     };

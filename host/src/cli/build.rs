@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use systole_boards::{Board, find};
-use systole_firmware::build::{self, Request, Seeds};
+use systole_firmware::build::{self, Image, Request, Seeds};
 use systole_firmware::cache::Cache;
 use systole_firmware::design::Design;
 use systole_firmware::report::Report;
@@ -99,10 +99,9 @@ pub fn main(arguments: &BuildArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
     let toolchain = Toolchain::of_user().map_err(build::BuildError::from).map_err(Error::from)?;
     let (bytes, report) = match arguments.emit {
         Emit::Verilog => verilog(arguments, board, &design, &toolchain)?,
-        Emit::Netlist | Emit::Bitstream => match image(arguments, board, &design, &toolchain) {
-            // Ctrl-C goes to the tool as well, which then fails.
-            Err(_) if cancel.load(Ordering::Relaxed) => return Ok(exit::INTERRUPTED),
-            image => image?,
+        Emit::Netlist | Emit::Bitstream => match image(arguments, board, &design, &toolchain, cancel)? {
+            Some(image) => image,
+            None => return Ok(exit::INTERRUPTED),
         },
     };
     let path = Path::new(&report.out);
@@ -148,7 +147,8 @@ fn image(
     board: &Board,
     design: &Design,
     toolchain: &Toolchain,
-) -> anyhow::Result<(Vec<u8>, BuildReport)> {
+    cancel: &AtomicBool,
+) -> anyhow::Result<Option<(Vec<u8>, BuildReport)>> {
     let seeds = match (arguments.seed, arguments.seed_sweep) {
         (Some(seed), _) => Seeds::One(seed),
         (None, Some(count)) => Seeds::BestOf(count),
@@ -159,8 +159,7 @@ fn image(
         false => Some(Cache::of_user().map_err(build::BuildError::from).map_err(Error::from)?),
     };
     let request = Request { board, design, seeds, allow_timing_failure: arguments.allow_timing_failure };
-    let mut progress = |stage: &str| say(&format!("{stage} …"));
-    let image = build::build(&request, toolchain, cache.as_ref(), &mut progress).map_err(Error::from)?;
+    let Some(image) = make(&request, toolchain, cache.as_ref(), cancel)? else { return Ok(None) };
     let ending = image.report.image.rsplit('.').next().unwrap_or_default();
     let (bytes, emit, ending) = match arguments.emit {
         Emit::Netlist => (image.netlist.into_bytes(), "netlist", "netlist.v"),
@@ -177,7 +176,22 @@ fn image(
         design: design.into(),
         image: Some(image.report),
     };
-    Ok((bytes, report))
+    Ok(Some((bytes, report)))
+}
+
+/// An image, from the cache or built; `None` when interrupted.
+pub(super) fn make(
+    request: &Request,
+    toolchain: &Toolchain,
+    cache: Option<&Cache>,
+    cancel: &AtomicBool,
+) -> Result<Option<Image>, Error> {
+    let mut progress = |stage: &str| say(&format!("{stage} …"));
+    match build::build(request, toolchain, cache, &mut progress) {
+        // Ctrl-C goes to the tool as well, which then fails.
+        Err(_) if cancel.load(Ordering::Relaxed) => Ok(None),
+        image => Ok(Some(image?)),
+    }
 }
 
 fn text(report: &BuildReport) -> String {

@@ -10,9 +10,18 @@ pub(super) struct Bar {
 
 impl Bar {
     pub(super) fn new() -> Self {
+        Self::with("{msg:9} {bar:40} {pos}/{len} jobs, {eta} left")
+    }
+
+    /// One whose counts are bytes.
+    pub(super) fn of_bytes() -> Self {
+        Self::with("{msg:9} {bar:40} {bytes}/{total_bytes}, {eta} left")
+    }
+
+    fn with(template: &str) -> Self {
         let bar = ProgressBar::new(0);
-        // The template is a constant; were it wrong, the library's own would do.
-        if let Ok(style) = ProgressStyle::with_template("{msg:9} {bar:40} {pos}/{len} jobs, {eta} left") {
+        // The templates are constants; were one wrong, the library's own would do.
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         Self { bar }

@@ -1,5 +1,7 @@
 //! A virtual board beside the program.
 
+#![allow(dead_code, reason = "each suite uses a part of it")]
+
 use crate::running::{spawn, wait};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command};
@@ -25,6 +27,11 @@ impl VirtualBoard {
         let path = path.trim().to_owned();
         assert!(path.starts_with('/'), "{arguments:?}: '{path}' is no path");
         Self { child, path }
+    }
+
+    /// The number of its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     pub fn path(&self) -> &str {

@@ -1,0 +1,245 @@
+//! `systole flash` where no board is attached: what it says then, and what it makes of a programmer that lies.
+//!
+//! The programmer is a script in the place of openFPGALoader, the board a virtual one; the real openFPGALoader is held to in
+//! the suite `boards_loader`, and a board that is written to natively in the USB tier.
+
+#![cfg(unix)]
+
+mod board;
+mod running;
+
+use board::{VirtualBoard, interrupt};
+use running::{Ended, ended, systole};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const SCHEMA: &str = include_str!("../schema/flash.json");
+
+/// A folder with an image and a programmer.
+struct Bench {
+    folder: TempDir,
+}
+
+impl Bench {
+    /// `script` is what the programmer does when it is to write; it may use the folder as `$here`.
+    fn new(script: &str) -> Self {
+        let bench = Self { folder: tempfile::tempdir().expect("a folder") };
+        fs::write(bench.path("image.bit"), "an image").expect("written");
+        let program = bench.path("bin/openFPGALoader");
+        fs::create_dir(bench.path("bin")).expect("made");
+        let text = format!(
+            "#!/bin/sh\nif [ \"$1\" = -V ]; then echo 'openFPGALoader v9.9'; exit; fi\nhere='{}'\n\
+             echo \"$@\" >\"$here/arguments\"\ncat \"$(eval echo \\${{$#}})\" >\"$here/written\"\n{script}\n",
+            bench.folder.path().display()
+        );
+        fs::write(&program, text).expect("written");
+        fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("set");
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.path(name)).ok()
+    }
+
+    fn start(&self, arguments: &[&str]) -> Child {
+        let path = std::env::var("PATH").expect("is set");
+        Command::new(env!("CARGO_BIN_EXE_systole"))
+            .args(["flash", "--board", "ulx3s-12f", "--image"])
+            .arg(self.path("image.bit"))
+            .args(arguments)
+            .env("PATH", format!("{}:{path}", self.path("bin").display()))
+            .env("TMPDIR", self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program runs")
+    }
+
+    /// Writes to the board at a link; gives the exit code and the report, which must be as the schema has it.
+    fn flash(&self, link: &str, arguments: &[&str]) -> (i32, Value) {
+        let arguments = [&["--link", link, "--format", "json"], arguments].concat();
+        let Ended { code, out, err } = ended(self.start(&arguments));
+        let report: Value =
+            serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {code} {out} {err}"));
+        let schema: Value = serde_json::from_str(SCHEMA).expect("a schema is JSON");
+        let validator = jsonschema::validator_for(&schema).expect("a sound schema");
+        let faults: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
+        assert_eq!(faults, Vec::<String>::new(), "{report}");
+        (code, report)
+    }
+}
+
+/// A virtual board with a grid of this side, and the design hash that it answers with.
+fn virtual_board(n: &str) -> (VirtualBoard, String) {
+    let board = VirtualBoard::start(&["--behavioural", "--n", n]);
+    let info = systole(&["info", "--link", &board.link(), "--format", "json"]);
+    let info: Value = serde_json::from_str(&info.out).expect("JSON");
+    let hash = info["design_hash"].as_str().expect("a hash").to_owned();
+    (board, hash)
+}
+
+#[test]
+fn a_board_that_runs_the_image_is_left_alone_unless_forced() {
+    let bench = Bench::new("exit 0");
+    let (board, hash) = virtual_board("2");
+    let (code, report) = bench.flash(&board.link(), &["--design-hash", &hash]);
+    assert_eq!((code, &report["outcome"]), (0, &json!("already-running")));
+    assert_eq!((&report["answer"]["design_hash"], &report["programmer"]), (&json!(hash), &json!("none")));
+    assert_eq!(bench.text("arguments"), None, "nothing was written");
+    let (code, report) = bench.flash(&board.link(), &["--design-hash", &hash, "--force"]);
+    assert_eq!((code, &report["outcome"]), (0, &json!("confirmed")));
+    assert_eq!(report["programmer"], json!("openFPGALoader v9.9"));
+    assert_eq!(bench.text("arguments").as_deref(), Some("--board ulx3s --write-sram image.bit\n"));
+    assert_eq!(bench.text("written").as_deref(), Some("an image"));
+    // What runs in the FPGA tells nothing of the flash.
+    let (code, report) = bench.flash(&board.link(), &["--design-hash", &hash, "--persist"]);
+    assert_eq!((code, &report["outcome"], &report["memory"]), (0, &json!("confirmed"), &json!("flash")));
+    assert_eq!(bench.text("arguments").as_deref(), Some("--board ulx3s --write-flash --verify image.bit\n"));
+}
+
+#[test]
+fn row_18_a_programmer_that_says_it_wrote_and_did_not_is_found_out() {
+    let bench = Bench::new("echo 'all is well'");
+    let (board, hash) = virtual_board("2");
+    let (code, report) = bench.flash(&board.link(), &["--design-hash", "0123456789abcdef"]);
+    assert_eq!((code, &report["outcome"]), (4, &json!("not-programmed")), "{report}");
+    assert_eq!(report["answer"]["design_hash"], json!(hash));
+    let detail = report["detail"].as_str().expect("a detail");
+    assert!(
+        detail.contains(&format!("its design hash is {hash}; the image's is 0123456789abcdef")),
+        "{detail}"
+    );
+    assert!(detail.contains("openFPGALoader's last lines:\nall is well\nThe whole log: "), "{detail}");
+    let log = detail.rsplit("The whole log: ").next().expect("a path");
+    assert_eq!(fs::read_to_string(log).expect("the log is kept"), "all is well\n");
+}
+
+#[test]
+fn the_board_is_asked_after_writing() {
+    let ((old, _), (new, hash)) = (virtual_board("2"), virtual_board("3"));
+    // Writing makes another board of it.
+    let bench = Bench::new("ln -sf \"$(cat \"$here/new\")\" \"$here/port\"");
+    fs::write(bench.path("new"), new.path()).expect("written");
+    symlink(old.path(), bench.path("port")).expect("linked");
+    let link = format!("serial:{}", bench.path("port").display());
+    let (code, report) = bench.flash(&link, &["--design-hash", &hash]);
+    assert_eq!((code, &report["outcome"]), (0, &json!("confirmed")), "{report}");
+    assert_eq!(
+        (&report["answer"]["design_hash"], &report["answer"]["level"]),
+        (&json!(hash), &json!("virtual-board"))
+    );
+}
+
+#[test]
+fn a_silent_uart_is_not_taken_for_success() {
+    let bench = Bench::new("echo 'all is well'");
+    let (board, _) = virtual_board("2");
+    // A board that is stopped has a port, and says nothing.
+    let stopped = Command::new("kill").args(["-STOP", &board.pid().to_string()]).status().expect("kill runs");
+    assert!(stopped.success());
+    let begun = Instant::now();
+    let (code, report) = bench.flash(&format!("{}@3000000", board.link()), &["--force"]);
+    assert_eq!(
+        (code, &report["outcome"], &report["answer"]),
+        (3, &json!("unconfirmed"), &Value::Null),
+        "{report}"
+    );
+    let detail = report["detail"].as_str().expect("a detail");
+    assert!(detail.contains("On the UART: no answer to HELLO"), "{detail}");
+    assert!(begun.elapsed() >= Duration::from_secs(10), "a board has ten seconds to come back");
+}
+
+#[test]
+fn ctrl_c_stops_the_programmer_and_ends_with_130() {
+    let bench = Bench::new("echo $$ >\"$here/pid\"; exec sleep 60");
+    let child = bench.start(&["--link", "serial:/dev/null", "--force"]);
+    let begun = Instant::now();
+    let pid = loop {
+        match bench.text("pid").filter(|text| text.ends_with('\n')) {
+            Some(text) => break text.trim().to_owned(),
+            None => assert!(begun.elapsed() < Duration::from_secs(20), "the programmer was not started"),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    interrupt(child.id());
+    let end = ended(child);
+    assert_eq!(end.code, 130, "{}", end.err);
+    assert!(end.err.contains("the board may have half an image, program it again"), "{}", end.err);
+    assert!(!Path::new("/proc").join(pid).exists(), "the programmer still runs");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_before_anything_is() {
+    let bench = Bench::new("exit 0");
+    let image = bench.path("image.bit").display().to_string();
+    let flash =
+        |board: &str, arguments: &[&str]| systole(&[&["flash", "--board", board], arguments].concat());
+    let cases: [(&str, &[&str], i32, &str); 8] = [
+        ("icebraker", &[], 2, "icebreaker"),
+        (
+            "icebreaker",
+            &["--memory", "sram"],
+            2,
+            "an image for icebreaker cannot be kept in sram, only in flash",
+        ),
+        (
+            "ulx3s-12f",
+            &["--erase"],
+            2,
+            "--read, --erase and --verify are for boards with an iCE40; for ulx3s-12f there",
+        ),
+        (
+            "hx8k-b-evn",
+            &["--memory", "sram", "--verify"],
+            2,
+            "are about the flash, not the FPGA's own memory",
+        ),
+        ("icebreaker", &["--image", &image, "--n", "2"], 2, "cannot be used with"),
+        (
+            "icebreaker",
+            &["--image", &image, "--read", &image],
+            2,
+            "image.bit is the image itself; give it another",
+        ),
+        ("icebreaker", &["--image", &image, "--design-hash", "12"], 2, "have 16 hexadecimal digits"),
+        (
+            "icebreaker",
+            &["--image", &image, "--serial", "no-such"],
+            3,
+            "no icebreaker is attached: there is no USB chip 0403:6010 with serial number no-such",
+        ),
+    ];
+    for (board, arguments, code, expected) in cases {
+        let ended = flash(board, arguments);
+        assert_eq!((ended.code, ended.out.as_str()), (code, ""), "{arguments:?}: {}", ended.err);
+        assert!(ended.err.contains(expected), "{arguments:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn a_missing_programmer_is_named_with_what_installs_it() {
+    let bench = Bench::new("exit 0");
+    fs::remove_file(bench.path("bin/openFPGALoader")).expect("removed");
+    let output = Command::new(env!("CARGO_BIN_EXE_systole"))
+        .args(["flash", "--board", "ulx3s-12f", "--link", "serial:/dev/null", "--force", "--image"])
+        .arg(bench.path("image.bit"))
+        .env("PATH", bench.path("bin"))
+        .output()
+        .expect("the program runs");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{err}");
+    assert!(
+        err.contains("openFPGALoader is missing") && err.contains("sudo apt install openfpgaloader"),
+        "{err}"
+    );
+}
