@@ -23,12 +23,13 @@ const SCHEMA: &str = include_str!("../schema/flash.json");
 /// A folder with an image and a programmer.
 struct Bench {
     folder: TempDir,
+    board: &'static str,
 }
 
 impl Bench {
     /// `script` is what the programmer does when it is to write; it may use the folder as `$here`.
     fn new(script: &str) -> Self {
-        let bench = Self { folder: tempfile::tempdir().expect("a folder") };
+        let bench = Self { folder: tempfile::tempdir().expect("a folder"), board: "ulx3s-12f" };
         fs::write(bench.path("image.bit"), "an image").expect("written");
         let program = bench.path("bin/openFPGALoader");
         fs::create_dir(bench.path("bin")).expect("made");
@@ -53,7 +54,7 @@ impl Bench {
     fn start(&self, arguments: &[&str]) -> Child {
         let path = std::env::var("PATH").expect("is set");
         Command::new(env!("CARGO_BIN_EXE_systole"))
-            .args(["flash", "--board", "ulx3s-12f", "--image"])
+            .args(["flash", "--board", self.board, "--image"])
             .arg(self.path("image.bit"))
             .args(arguments)
             .env("PATH", format!("{}:{path}", self.path("bin").display()))
@@ -138,6 +139,18 @@ fn the_board_is_asked_after_writing() {
         (&report["answer"]["design_hash"], &report["answer"]["level"]),
         (&json!(hash), &json!("virtual-board"))
     );
+}
+
+#[test]
+fn row_20_what_has_to_be_set_on_the_board_is_shown() {
+    let bench = Bench { board: "ecp5-evn", ..Bench::new("exit 0") };
+    let (board, _) = virtual_board("2");
+    let note = "As delivered, the UART is not connected: remove R22 and R23, bridge R34 and R35";
+    let end = ended(bench.start(&["--link", &board.link()]));
+    assert_eq!(end.code, 0, "{}", end.err);
+    assert!(end.err.contains(&format!("note: {note}")), "before it writes: {}", end.err);
+    let (_, report) = bench.flash(&board.link(), &[]);
+    assert!(report["note"].as_str().is_some_and(|text| text.starts_with(note)), "{report}");
 }
 
 #[test]
