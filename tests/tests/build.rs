@@ -122,7 +122,7 @@ fn a_clock_that_is_missed_is_an_error(toolchain: &Toolchain) {
 
 fn an_ecp5_image_is_built(toolchain: &Toolchain) {
     // Three lanes: the decoder multiplies a length by three, and that must not take a multiplier.
-    let parameters = Parameters { n: 3, ..small(60_000_000) };
+    let parameters = Parameters { n: 3, ..small(45_000_000) };
     let build = || image(toolchain, "ulx3s-12f", parameters.clone(), None, false).expect("builds");
     let (image, again) = (build(), build());
     assert_eq!(image.report.image_sha256, again.report.image_sha256);
