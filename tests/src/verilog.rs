@@ -12,7 +12,7 @@ mod library;
 mod ports;
 mod run;
 mod states;
-mod watchdog;
+pub(crate) mod watchdog;
 
 pub use bench::Tap;
 pub use design::{Design, Engine};

@@ -1,7 +1,7 @@
 //! Images made by the real tools: equal inputs give equal bytes, the cache gives what was built, what cannot be built is
 //! explained, and the products are right whatever they are made of.
 //!
-//! Without the toolchain the tests are reported as ignored; with `SYSTOLE_REQUIRE_TOOLS` set they fail.
+//! Without the toolchain the tests are reported as ignored; where the level post-synthesis is required they fail.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fs;
@@ -11,6 +11,7 @@ use systole_firmware::cache::Cache;
 use systole_firmware::design::Design;
 use systole_firmware::toolchain::{Tool, Toolchain};
 use systole_hdl::parameters::Parameters;
+use systole_tests::level::Level;
 
 type Test = fn(&Toolchain);
 
@@ -29,7 +30,7 @@ fn main() -> std::process::ExitCode {
         }
         Err(error) => vec![error.to_string()],
     };
-    let required = std::env::var_os("SYSTOLE_REQUIRE_TOOLS").is_some();
+    let required = Level::PostSynthesis.is_required();
     if !missing.is_empty() {
         eprintln!("{}", missing.join("\n"));
     }

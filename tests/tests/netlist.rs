@@ -81,30 +81,43 @@ const SHORT: [&str; 5] = [
     "r28_a_fault_acts_on_one_job_only",
 ];
 
+/// What is in the bitstream of an image that has no PLL and no multipliers: the program that reads it knows neither.
+fn routed(board: &str, clock_hz: u32) -> Present<dyn ImageLevel> {
+    let flow = Flow::of(board)?;
+    image::compiled::Compiled::routed(flow, Subject::small(board, clock_hz)).map(|image| Arc::new(image) as _)
+}
+
+/// Tests that are run when asked for, with `--ignored` or `--include-ignored`.
+fn on_demand(tests: Vec<Trial>, which: impl Fn(&str) -> bool) -> impl Iterator<Item = Trial> {
+    tests.into_iter().map(move |test| {
+        let ignored = test.has_ignored_flag() || which(test.name());
+        test.with_ignored_flag(ignored)
+    })
+}
+
 fn main() -> ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
+    // Rules that a fault breaks panic, as they should: what they say is of no interest. What others say is shown anyway.
+    std::panic::set_hook(Box::new(|_| ()));
     let level = Level::PostSynthesis;
-    let mut tests = named_trials(&at("up5k::jobs"), &contract::rules::wrapper(), level, &jobs("icebreaker"));
-    tests = tests
-        .into_iter()
-        .map(|test| {
-            let long = LONG.iter().any(|name| test.name().ends_with(name));
-            if long { test.with_ignored_flag(true) } else { test }
-        })
-        .collect();
+    let all = contract::rules::wrapper();
     let mut short = contract::rules::wrapper();
     short.retain(|rule| SHORT.contains(&rule.name));
     assert_eq!(short.len(), SHORT.len(), "rules of other names");
-    tests.extend(named_trials(&at("ecp5::jobs"), &short, level, &jobs("ulx3s-12f")));
-    tests.extend(named_trials(&at("hx8k::wire"), &wire::rules::rules(), level, &core("hx8k-b-evn")));
-    let whole = image("icebreaker", 24_000_000);
-    tests.extend(named_trials(&at("up5k::image"), &image::rules::rules(), level, &whole));
-    // Rules that a fault breaks panic, as they should: what they say is of no interest, and what others say is shown anyway.
-    std::panic::set_hook(Box::new(|_| ()));
+
+    let jobs_of_all = named_trials(&at("up5k::jobs"), &all, level, &jobs("icebreaker"));
+    let mut tests: Vec<Trial> =
+        on_demand(jobs_of_all, |name| LONG.iter().any(|long| name.ends_with(long))).collect();
     let name = format!("{}::a_wrong_cell_is_noticed", at("up5k::jobs"));
     tests.push(match Flow::of("icebreaker") {
         Ok(flow) => Trial::test(name, move || faults(&flow)),
         Err(why) => missing(name, level, &why),
     });
+    tests.extend(named_trials(&at("ecp5::jobs"), &short, level, &jobs("ulx3s-12f")));
+    tests.extend(named_trials(&at("hx8k::wire"), &wire::rules::rules(), level, &core("hx8k-b-evn")));
+    let pins = image::rules::rules();
+    tests.extend(named_trials(&at("up5k::image"), &pins, level, &image("icebreaker", 24_000_000)));
+    let routed = named_trials(&at("hx8k::routed"), &pins, level, &routed("hx8k-b-evn", 12_000_000));
+    tests.extend(on_demand(routed, |_| true));
     libtest_mimic::run(&arguments, tests).exit_code()
 }

@@ -3,7 +3,7 @@
 use super::rust_hdl::top;
 use super::{ImageLevel, Pins, Shown, Subject};
 use crate::level::Level;
-use crate::netlist::{Flow, cells};
+use crate::netlist::{Flow, cells, routed};
 use crate::verilog::{Engine, Library, Model, Ports, Sources};
 use std::sync::{Arc, OnceLock};
 use systole_firmware::build;
@@ -42,6 +42,16 @@ impl Compiled {
         Self::new(Level::PostSynthesis, subject, move |top| {
             flow.library("image", top, &parameters).map_err(|error| error.to_string())
         })
+    }
+
+    /// The level `post-synthesis`, with what is in the bitstream after placement, routing and packing.
+    ///
+    /// # Errors
+    /// A tool is missing.
+    pub fn routed(flow: Flow, subject: Subject) -> Result<Self, String> {
+        let subject = routed::subject(&flow, subject)?;
+        let image = subject.clone();
+        Ok(Self::new(Level::PostSynthesis, subject, move |top| routed::library(&flow, &image, top)))
     }
 
     fn new(

@@ -3,6 +3,7 @@
 
 pub mod cells;
 pub mod faults;
+pub mod routed;
 
 use crate::verilog::{BenchError, Engine, Library, Ports, Sources};
 use cells::Cells;
@@ -83,7 +84,9 @@ impl Flow {
     pub fn compile(&self, name: &str, ports: Ports, netlist: &str) -> Result<Arc<Library>, NetlistError> {
         // The cells' own ports have defaults, which Verilator does not know; yosys connects every one of them.
         let include = format!("+incdir+{}", self.cells.folder.display());
-        let arguments = ["-DNO_ICE40_DEFAULT_ASSIGNMENTS".to_owned(), include];
+        // What the compiler saves in optimising tens of thousands of lines is more than a suite takes longer.
+        let quick = ["-CFLAGS".to_owned(), "-O0".to_owned()];
+        let arguments = [&["-DNO_ICE40_DEFAULT_ASSIGNMENTS".to_owned(), include], &quick[..]].concat();
         let text = [netlist, self.cells.own, &self.cells.yosys].join("\n");
         let sources = Sources { top: build::TOP, verilog: &text, arguments: &arguments };
         Ok(Library::compile(name, ports, &sources)?)

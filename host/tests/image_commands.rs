@@ -1,0 +1,115 @@
+//! `build` with the real tools: what it writes and reports, and what it says of an image that does not fit or is too slow.
+//!
+//! Without the tools the tests show as ignored; where the level post-synthesis is required they fail.
+
+mod tools;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::{Value, json};
+use std::fs;
+use std::process::ExitCode;
+use systole_firmware::toolchain::{Tool, Toolchain};
+use tools::{System, faults, run};
+
+/// A design as small as they get, but for its side, the depth of bank B and the clock.
+fn small<'a>(n: &'a str, b_depth: &'a str, clock: &'a str) -> Vec<&'a str> {
+    let fixed = ["--k-max", "16", "--a-depth", "16", "--fifo", "256", "--no-injection", "--seed", "1"];
+    [&["build", "--board", "icebreaker", "--n", n, "--b-depth", b_depth, "--clock", clock], &fixed[..]]
+        .concat()
+}
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // Each keeps a core busy.
+    arguments.test_threads.get_or_insert(2);
+    let list = std::env::var("SYSTOLE_REQUIRE").unwrap_or_default();
+    let required = list.split(',').any(|level| level.trim() == "post-synthesis");
+    let missing = missing();
+    let tests: [(&str, fn(&System)); 3] = [
+        ("an_image_is_written_and_reported", an_image),
+        ("what_does_not_fit_is_told_with_the_largest_that_does", no_fit),
+        ("a_clock_that_is_missed_gives_no_bitstream", too_slow),
+    ];
+    let trials = tests.map(|(name, test)| match &missing {
+        Ok(toolchain) => {
+            let system = system(toolchain);
+            Trial::test(name, move || {
+                test(&system);
+                Ok(())
+            })
+        }
+        Err(why) => {
+            let why = Failed::from(why);
+            Trial::test(name, move || Err(why)).with_ignored_flag(!required)
+        }
+    });
+    libtest_mimic::run(&arguments, trials.into()).exit_code()
+}
+
+/// The user's toolchain, or what of it is missing for an image of an iCE40.
+fn missing() -> Result<Toolchain, String> {
+    let toolchain = Toolchain::of_user().map_err(|error| error.to_string())?;
+    for tool in [Tool::Yosys, Tool::NextpnrIce40, Tool::Icepack] {
+        toolchain.find(tool).map_err(|error| error.to_string())?;
+    }
+    Ok(toolchain)
+}
+
+/// The user's tools, and a cache of the test's own.
+fn system(toolchain: &Toolchain) -> System {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    System { toolchain: toolchain.folder().into(), path, ..System::bare() }
+}
+
+fn an_image(system: &System) {
+    let small = small("1", "16", "12000000");
+    let build = |more: &[&str]| {
+        let ended = run(system, &[&small[..], &["--format", "json", "--out", "out"], more].concat());
+        assert_eq!(ended.code, 0, "{}", ended.err);
+        let report: Value = serde_json::from_str(&ended.out).expect("one JSON object and nothing else");
+        assert_eq!(faults(include_str!("../schema/build.json"), &report), Vec::<String>::new());
+        let out = fs::read(system.file("out")).expect("written");
+        (report, out)
+    };
+    let (first, bitstream) = build(&[]);
+    let image = &first["image"];
+    assert_eq!((&first["emit"], &first["from_cache"]), (&json!("bitstream"), &json!(false)));
+    assert_eq!((&image["seeds_tried"], &image["timing_met"]), (&json!([1]), &json!(true)));
+    let rows = image["resources"].as_array().expect("an array");
+    let of = |name: &str| rows.iter().find(|row| row["name"] == name).expect(name);
+    // An UP5K has 5280 logic cells, 8 DSPs and 30 block RAMs; the one product takes a DSP.
+    assert_eq!(of("logic cells")["available"], json!(5280));
+    assert_eq!(of("DSPs"), &json!({ "name": "DSPs", "needed": 1, "available": 8 }));
+    assert_eq!(of("block RAMs")["available"], json!(30));
+    // The preamble of an iCE40's image.
+    assert!(bitstream.windows(4).any(|bytes| bytes == [0x7E, 0xAA, 0x99, 0x7E]));
+
+    let (second, netlist) = build(&["--emit", "netlist"]);
+    assert_eq!((&second["emit"], &second["from_cache"]), (&json!("netlist"), &json!(true)));
+    assert_eq!(second["image"], first["image"]);
+    let netlist = String::from_utf8(netlist).expect("Verilog");
+    assert!(netlist.contains("module systole(") && netlist.matches("SB_MAC16 #(").count() == 1);
+}
+
+fn no_fit(system: &System) {
+    // A lane of 8192 operands takes 16 of the 30 block RAMs.
+    let ended = run(system, &[&small("2", "8192", "24000000")[..], &["--out", "out"]].concat());
+    assert_eq!(ended.code, 4, "{}", ended.err);
+    for part in ["N = 2 does not fit icebreaker", "block RAMs", "the largest that does is N = 1"] {
+        assert!(ended.err.contains(part), "{part:?} in {}", ended.err);
+    }
+    assert!(!system.file("out").exists());
+}
+
+fn too_slow(system: &System) {
+    let fast = small("1", "16", "96000000");
+    let ended = run(system, &[&fast[..], &["--out", "out"]].concat());
+    assert_eq!(ended.code, 4, "{}", ended.err);
+    for part in ["icebreaker misses its clock: 96.0 MHz asked", "--seed-sweep", "--allow-timing-failure"] {
+        assert!(ended.err.contains(part), "{part:?} in {}", ended.err);
+    }
+    assert!(!system.file("out").exists(), "a bitstream that is too slow");
+    let ended = run(system, &[&fast[..], &["--out", "out", "--allow-timing-failure"]].concat());
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    assert!(system.file("out").exists());
+}
