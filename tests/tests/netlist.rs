@@ -35,7 +35,7 @@ fn image(board: &str, clock_hz: u32) -> Present<dyn ImageLevel> {
     Flow::of(board).map(|flow| Arc::new(image::compiled::Compiled::netlist(flow, subject)) as _)
 }
 
-/// Rules of the design with faults that are tried on each, in turn.
+/// The first of the rules that a netlist breaks.
 fn notices(netlist: &Faulty, rules: &[Rule<dyn Wrapper>]) -> Option<&'static str> {
     let broken =
         |rule: &&Rule<dyn Wrapper>| catch_unwind(AssertUnwindSafe(|| (rule.check)(netlist))).is_err();

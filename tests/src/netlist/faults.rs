@@ -35,6 +35,8 @@ pub fn port() -> Port {
 pub fn seed(netlist: &str, top: &str) -> (String, Vec<Place>) {
     let head = format!("module {top}(");
     let (mut text, mut places) = (String::new(), Vec::new());
+    let declaration = format!("  input [{}:0] {FAULT};\n", BITS - 1);
+    let mut in_head = false;
     let mut open: Option<&'static str> = None;
     for line in netlist.lines() {
         let kind = line.strip_suffix(" #(").map(str::trim);
@@ -43,12 +45,18 @@ pub fn seed(netlist: &str, top: &str) -> (String, Vec<Place>) {
             text += &format!("  {faulty} #(\n    .PLACE({}),\n", places.len() + 1);
             continue;
         }
-        if let Some(rest) = line.strip_prefix(&head) {
-            text += &format!("{head}{FAULT}, {rest}\n  input [{}:0] {FAULT};\n", BITS - 1);
-            continue;
+        match line.strip_prefix(&head) {
+            // The list of ports may take several lines.
+            Some(rest) => {
+                text += &format!("{head}{FAULT}, {rest}\n");
+                in_head = true;
+            }
+            None => text += &format!("{line}\n"),
         }
-        text += line;
-        text.push('\n');
+        if in_head && line.ends_with(");") {
+            text += &declaration;
+            in_head = false;
+        }
         let name = line.strip_prefix("  ) ").and_then(|rest| rest.strip_suffix('('));
         if let (Some(cell), Some(name)) = (open, name) {
             text += &format!("    .{FAULT}({FAULT}),\n");
@@ -56,10 +64,7 @@ pub fn seed(netlist: &str, top: &str) -> (String, Vec<Place>) {
             open = None;
         }
     }
-    assert!(
-        open.is_none() && text.contains(&format!("input [{}:0] {FAULT};", BITS - 1)),
-        "no netlist of {top}"
-    );
+    assert!(open.is_none() && text.contains(&declaration), "no netlist of {top}");
     (text, places)
 }
 
@@ -69,10 +74,10 @@ mod tests {
 
     #[test]
     fn every_lut_and_multiplier_is_a_place() {
-        let netlist = "module top(a, b);\n  input a;\n  SB_LUT4 #(\n    .LUT_INIT(16'h1)\n  ) \\x.y  (\n    .I0(a)\n  );\n\
+        let netlist = "module top(a,\nb);\n  input a;\n  SB_LUT4 #(\n    .LUT_INIT(16'h1)\n  ) \\x.y  (\n    .I0(a)\n  );\n\
                        \x20 SB_DFF z (\n    .D(a)\n  );\n  SB_MAC16 #(\n    .P(1)\n  ) m (\n    .A(a)\n  );\nendmodule\n";
         let (text, places) = seed(netlist, "top");
-        let expected = "module top(fault, a, b);\n  input [15:0] fault;\n  input a;\n  faulty_lut4 #(\n    .PLACE(1),\n\
+        let expected = "module top(fault, a,\nb);\n  input [15:0] fault;\n  input a;\n  faulty_lut4 #(\n    .PLACE(1),\n\
                         \x20   .LUT_INIT(16'h1)\n  ) \\x.y  (\n    .fault(fault),\n    .I0(a)\n  );\n  SB_DFF z (\n    .D(a)\n  );\n\
                         \x20 faulty_mac16 #(\n    .PLACE(2),\n    .P(1)\n  ) m (\n    .fault(fault),\n    .A(a)\n  );\nendmodule\n";
         assert_eq!(text, expected);

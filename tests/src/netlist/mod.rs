@@ -57,11 +57,6 @@ impl Flow {
         Ok(Self { toolchain, board, cells })
     }
 
-    /// Its board.
-    pub fn board(&self) -> &'static Board {
-        self.board
-    }
-
     /// The netlist of a connected block of a design, as Verilog.
     ///
     /// # Errors

@@ -67,11 +67,33 @@ pub fn library<B: Block>(flow: &Flow, subject: &Subject, top: &B) -> Result<Arc<
     };
     run("iceunpack", &["image.bin", "image.asc"])?;
     let package = board.fpga.package.as_str();
-    run("icebox_vlog", &["-s", "-l", "-n", TOP, "-d", package, "-p", "pins.pcf", "image.asc"])?;
+    run("icebox_vlog", &["-s", "-n", TOP, "-d", package, "-p", "pins.pcf", "image.asc"])?;
     let text =
         fs::read_to_string(folder.path().join("icebox_vlog.log")).map_err(|error| error.to_string())?;
-    let text = text + "\n" + &flow.cells.yosys;
+    let text = declare_ports(&text)? + &flow.cells.yosys;
     let arguments = ["-DNO_ICE40_DEFAULT_ASSIGNMENTS".to_owned()];
     let sources = Sources { top: TOP, verilog: &text, arguments: &arguments };
     Library::compile("routed image", Ports::of(top), &sources).map_err(|error| error.to_string())
+}
+
+/// Verilog in which ports are declared apart from the list of them: icebox_vlog declares every net, ports too, and both
+/// in the list and after it Verilator does not take that.
+fn declare_ports(text: &str) -> Result<String, String> {
+    let (head, rest) = text.split_once(");\n").ok_or("icebox_vlog wrote no module")?;
+    let (module, ports) = head.split_once('(').ok_or("icebox_vlog wrote no ports")?;
+    let names: Vec<&str> = ports.split(", ").map(|port| port.rsplit(' ').next().unwrap_or(port)).collect();
+    let declarations: String = ports.split(", ").map(|port| format!("{port};\n")).collect();
+    Ok(format!("{module}({});\n{declarations}{rest}\n", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_declared_once() {
+        let text = "\nmodule m (input a, output b);\n\nwire a, c;\nreg b = 0;\nendmodule\n";
+        let declared = "\nmodule m (a, b);\ninput a;\noutput b;\n\nwire a, c;\nreg b = 0;\nendmodule\n\n";
+        assert_eq!(declare_ports(text).as_deref(), Ok(declared));
+    }
 }
