@@ -1,0 +1,56 @@
+//! The USB tier: the program, the programmer and other people's programs against the model of a board, on a real kernel's
+//! USB stack.
+//!
+//! Runs in the virtual machine of the script `tests/usb`. Anywhere else every scenario shows as ignored.
+
+mod bench;
+mod cable;
+mod channel;
+mod flashing;
+mod measures;
+mod oracle;
+mod products;
+
+use libtest_mimic::{Arguments, Trial};
+use std::process::ExitCode;
+use systole_tests::level::{Level, missing};
+
+/// A scenario: its name, and what panics when it fails.
+type Scenario = (&'static str, fn());
+
+/// What takes longer than CI has.
+const LONG: [Scenario; 1] = [("long_a_full_image_natively_and_by_iceprog", measures::full_image)];
+
+const SCENARIOS: [&[Scenario]; 6] = [
+    &channel::SCENARIOS,
+    &products::SCENARIOS,
+    &flashing::SCENARIOS,
+    &oracle::SCENARIOS,
+    &cable::SCENARIOS,
+    &measures::SCENARIOS,
+];
+
+fn main() -> ExitCode {
+    let (all, mut arguments): (Vec<String>, Vec<String>) = std::env::args().partition(|word| word == "--all");
+    // libtest-mimic takes one name; here it may be several.
+    let names: Vec<String> = arguments.split_off(1);
+    let (flags, names): (Vec<String>, Vec<String>) = names
+        .into_iter()
+        .partition(|word| word.starts_with('-') || word == "never" || word.parse::<u32>().is_ok());
+    let long: &[Scenario] = if all.is_empty() { &[] } else { &LONG };
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part));
+    let scenarios = SCENARIOS.into_iter().chain([long]).flatten().filter(|(name, _)| wanted(name));
+    let inside = std::env::var_os("SYSTOLE_IN_USB_VM").is_some();
+    let trials = scenarios.map(|&(name, run)| {
+        if inside {
+            Trial::test(name, move || {
+                run();
+                Ok(())
+            })
+        } else {
+            missing(name.to_owned(), Level::UsbStack, "run it with tests/usb")
+        }
+    });
+    let arguments = Arguments::from_iter(arguments.into_iter().chain(flags));
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
