@@ -27,7 +27,15 @@ struct Pending {
 type Queues = BTreeMap<(u8, bool), VecDeque<Pending>>;
 
 /// Serves until the device is unplugged or the controller lets go. `bell` can be read from when the device has news.
-pub(super) fn serve(mut socket: UnixStream, mut bell: &UnixStream, device: &mut dyn Device) -> Result<()> {
+pub(super) fn serve(socket: UnixStream, bell: &UnixStream, device: &mut dyn Device) -> Result<()> {
+    match exchange(socket, bell, device) {
+        // The controller does not wait for what is under way.
+        Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(()),
+        ended => ended,
+    }
+}
+
+fn exchange(mut socket: UnixStream, mut bell: &UnixStream, device: &mut dyn Device) -> Result<()> {
     bell.set_nonblocking(true)?;
     let (mut input, mut output, mut queues) = (Vec::new(), Vec::new(), Queues::new());
     let mut piece = vec![0; PIECE];
@@ -44,6 +52,10 @@ pub(super) fn serve(mut socket: UnixStream, mut bell: &UnixStream, device: &mut 
                 }
                 queue.pop_front();
             }
+        }
+        // Pulled meanwhile, what was about to pass does not.
+        if !device.work() {
+            return Ok(());
         }
         if !output.is_empty() {
             socket.write_all(&output)?;
