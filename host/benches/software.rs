@@ -153,17 +153,26 @@ fn traces(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Two threads against one, on the same two tiles.
+/// Two threads against one, on the same two tiles: with a barrier a tick, and with several ticks a barrier.
 fn threads(criterion: &mut Criterion) {
+    const SUPERSTEP: usize = 16;
     let mut group = criterion.benchmark_group("two tiles");
     for n in [64, 256] {
-        for (name, threads, dispatch) in [
-            ("one thread", 1, Dispatch::Pool),
-            ("two, pool", 2, Dispatch::Pool),
-            ("two, tasks", 2, Dispatch::Tasks),
+        for (name, threads, dispatch, superstep) in [
+            ("one thread", 1, Dispatch::Pool, 1),
+            ("one thread, 16 ticks", 1, Dispatch::Pool, SUPERSTEP),
+            ("two, pool", 2, Dispatch::Pool, 1),
+            ("two, pool, 16 ticks", 2, Dispatch::Pool, SUPERSTEP),
+            ("two, tasks", 2, Dispatch::Tasks, 1),
+            ("two, tasks, 16 ticks", 2, Dispatch::Tasks, SUPERSTEP),
         ] {
-            let options =
-                Options { tile_rows: Some(n / 2), tile_columns: None, dispatch, threads: Some(threads) };
+            let options = Options {
+                tile_rows: Some(n / 2),
+                tile_columns: None,
+                dispatch,
+                threads: Some(threads),
+                superstep: Some(superstep),
+            };
             partitioned(&mut group, &format!("any PE, {name}"), AnyPe(PE), n, &options);
             partitioned(&mut group, &format!("token PE, {name}"), PE, n, &options);
         }

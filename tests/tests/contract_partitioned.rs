@@ -52,6 +52,26 @@ impl Pe for Superstitious {
     }
 }
 
+/// A PE that panics at the age of a hundred.
+#[derive(Clone)]
+struct Mortal;
+
+impl Pe for Mortal {
+    type Token = ();
+    type State = u32;
+    type Tile = PerPe<Self>;
+
+    fn initial(&self) -> u32 {
+        0
+    }
+
+    fn step(&self, age: &mut u32, _inputs: &Inputs<()>) -> Outputs<()> {
+        *age += 1;
+        assert!(*age < 100, "old age");
+        Outputs { east: None, south: None, raised: None }
+    }
+}
+
 fn lanes<T>(
     count: usize,
     rng: &mut StdRng,
@@ -98,6 +118,7 @@ fn compare<P: Pe>(array: &Builder<P>, [rows, columns]: [usize; 2], rng: &mut Std
         tile_columns: rng.random_bool(0.8).then(|| rng.random_range(1..=columns + 1)),
         dispatch: Dispatch::ALL[rng.random_range(0..2)],
         threads: Some(rng.random_range(1..=3)),
+        superstep: rng.random_bool(0.8).then(|| rng.random_range(1..=5)),
     };
     let mut oracle = array.clone().build().expect("an array");
     let mut tiled = array.clone().build_partitioned(&options).expect("an array");
@@ -107,6 +128,10 @@ fn compare<P: Pe>(array: &Builder<P>, [rows, columns]: [usize; 2], rng: &mut Std
         if rng.random_bool(0.5) {
             oracle.edge(signals, &mut expected).expect("an edge");
             tiled.edge(signals, &mut events).expect("an edge");
+        } else if rng.random_bool(0.5) {
+            let ticks = rng.random_range(1..12);
+            oracle.run(ticks, &mut Off).expect("a run");
+            tiled.run(ticks, &mut Off).expect("a run");
         } else {
             oracle.edge(signals, &mut Off).expect("an edge");
             tiled.edge(signals, &mut Off).expect("an edge");
@@ -190,7 +215,13 @@ fn r33_tiles_at_the_edges_are_smaller_and_large_ones_are_the_whole_array() {
         [(None, None), (Some(2), Some(3)), (Some(1), Some(1)), (Some(5), Some(7)), (Some(99), Some(99))]
     {
         for dispatch in Dispatch::ALL {
-            let options = Options { tile_rows: tile.0, tile_columns: tile.1, dispatch, threads: Some(2) };
+            let options = Options {
+                tile_rows: tile.0,
+                tile_columns: tile.1,
+                dispatch,
+                threads: Some(2),
+                ..Options::default()
+            };
             let mut tiled = array.clone().build_partitioned(&options).expect("an array");
             let mut lines = JsonLines::new(Vec::new());
             tiled.run(9, &mut lines).expect("a run");
@@ -210,30 +241,64 @@ fn r33_bad_options_are_named() {
     assert!(message(tile(Some(0), None)).starts_with("a tile of 0 rows"));
     assert!(message(tile(None, Some(0))).starts_with("a tile of 0 columns"));
     assert!(message(Options { threads: Some(0), ..Options::default() }).starts_with("0 threads"));
+    assert!(message(Options { superstep: Some(0), ..Options::default() }).starts_with("a superstep of 0 ticks"));
     assert_eq!("pool".parse::<Dispatch>().expect("a dispatch"), Dispatch::Pool);
     let error = "pol".parse::<Dispatch>().expect_err("no dispatch").to_string();
     assert_eq!(error, "no dispatch 'pol': use tasks or pool");
 }
 
-/// An array of 4×4 in eight tiles whose PE(2,0) meets a thirteen at tick 2.
-fn doomed(dispatch: Dispatch) -> Partitioned<Superstitious> {
+/// An array of 4×4 in eight tiles in which PE(0,0) meets a thirteen at tick 1, and PE(2,0) would meet one at tick 2.
+fn doomed(dispatch: Dispatch, superstep: usize) -> Partitioned<Superstitious> {
     let array = Array::new(4, 4).fill(Superstitious).connect(Direction::WestToEast);
-    let array = array.input(Side::West, [(2, vec![Some(1), Some(2), Some(13), Some(4), Some(5)])]);
-    let options = Options { tile_rows: Some(2), tile_columns: Some(1), dispatch, threads: Some(2) };
+    let lane = |thirteen| (0..9).map(move |at| Some(if at == thirteen { 13 } else { at }));
+    let array = array.input(Side::West, [(2, lane(2).collect::<Vec<_>>()), (0, lane(1).collect())]);
+    let options = Options {
+        tile_rows: Some(2),
+        tile_columns: Some(1),
+        dispatch,
+        threads: Some(2),
+        superstep: Some(superstep),
+    };
     array.build_partitioned(&options).expect("an array")
 }
 
 #[test]
 fn r31_a_panic_in_a_worker_is_an_error_of_the_run_and_the_workers_survive() {
-    for dispatch in Dispatch::ALL {
-        let mut array = doomed(dispatch);
+    for (dispatch, superstep) in Dispatch::ALL.into_iter().flat_map(|d| [(d, 1), (d, 2), (d, 4), (d, 99)]) {
+        let mut array = doomed(dispatch, superstep);
         let error = array.run(9, &mut Off).expect_err("a panic");
         let SoftwareError::Panicked { row, column, tick, message } = &error else { panic!("{error}") };
-        assert_eq!((*row, *column, *tick), (2, 0, 2), "{dispatch}");
+        assert_eq!((*row, *column, *tick), (0, 0, 1), "{dispatch}, {superstep}");
         assert!(message.contains("thirteen"), "{message}");
+        assert_eq!((array.ticks(), array.left()), (1, 14), "tick 1 took its entries, and no later one");
         assert!(matches!(array.run(1, &mut Off), Err(SoftwareError::Broken)), "{dispatch}");
         array.edge(Signals::CLEAR, &mut Off).expect("a clear");
+        // The streams go on where they were: the other thirteen is next.
+        let error = array.run(9, &mut Off).expect_err("a panic again");
+        let SoftwareError::Panicked { row, column, tick, .. } = &error else { panic!("{error}") };
+        assert_eq!((*row, *column, *tick), (2, 0, 1), "{dispatch}, {superstep}");
+        array.edge(Signals::CLEAR, &mut Off).expect("a clear");
         array.run(2, &mut Off).expect("the workers live");
-        assert_eq!(array.states(), [2; 16]);
+        assert_eq!(array.states(), [2; 16], "{dispatch}, {superstep}");
+    }
+}
+
+/// The first fault in the order of ticks is in a tile that, with several ticks between barriers, executes it last.
+#[test]
+fn r31_the_earliest_panic_is_told_even_by_a_tile_that_is_behind() {
+    for (dispatch, superstep) in Dispatch::ALL.into_iter().flat_map(|d| [(d, 1), (d, 3), (d, 99)]) {
+        let starts = [((3, 3), 90), ((0, 0), 80)];
+        let array = Array::new(4, 4).fill(Mortal).connect(Direction::WestToEast).initial(starts);
+        let options = Options {
+            tile_rows: Some(1),
+            tile_columns: Some(2),
+            dispatch,
+            threads: Some(2),
+            superstep: Some(superstep),
+        };
+        let mut array = array.build_partitioned(&options).expect("an array");
+        let error = array.run(1000, &mut Off).expect_err("a panic");
+        let SoftwareError::Panicked { row, column, tick, .. } = &error else { panic!("{error}") };
+        assert_eq!((*row, *column, *tick), (3, 3, 9), "{dispatch}, {superstep}");
     }
 }

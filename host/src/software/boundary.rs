@@ -3,6 +3,7 @@
 use super::array::{Direction, Side};
 use super::error::SoftwareError;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// The streams of both sides.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ struct Lanes<T> {
     lanes: Vec<VecDeque<Option<T>>>,
 }
 
-impl<T> Boundary<T> {
+impl<T: Clone> Boundary<T> {
     /// Streams for every row and column.
     pub(super) fn new(
         connections: &[Direction],
@@ -68,9 +69,36 @@ impl<T> Boundary<T> {
         self.side(side).lanes.iter_mut().map(|lane| lane.pop_front().flatten())
     }
 
-    /// Lets both sides move on without a taker.
-    pub(super) fn skip(&mut self) {
-        self.west.lanes.iter_mut().chain(&mut self.north.lanes).for_each(|lane| drop(lane.pop_front()));
+    /// Appends to `entries` what some streams of one side present on edges to come, `edges` counted from the
+    /// next one: edge after edge, an entry a stream. The streams stay where they are.
+    pub(super) fn look_ahead(
+        &self,
+        side: Side,
+        streams: Range<usize>,
+        edges: Range<usize>,
+        entries: &mut Vec<Option<T>>,
+    ) {
+        let lanes = match side {
+            Side::West => &self.west.lanes,
+            Side::North => &self.north.lanes,
+        };
+        if edges.is_empty() {
+            return;
+        }
+        let (first, width) = (entries.len(), streams.len());
+        entries.resize(first + edges.len() * width, None);
+        for (at, lane) in lanes[streams].iter().enumerate() {
+            let there = edges.start.min(lane.len())..edges.end.min(lane.len());
+            let places = entries[first + at..].iter_mut().step_by(width);
+            places.zip(lane.range(there)).for_each(|(place, entry)| place.clone_from(entry));
+        }
+    }
+
+    /// Lets both sides move on by so many edges without a taker.
+    pub(super) fn skip(&mut self, edges: usize) {
+        for lane in self.west.lanes.iter_mut().chain(&mut self.north.lanes) {
+            lane.drain(..edges.min(lane.len()));
+        }
     }
 
     /// Entries that are still to come, over all streams.

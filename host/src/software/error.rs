@@ -91,6 +91,9 @@ pub enum SoftwareError {
         /// `rows` or `columns`.
         side: &'static str,
     },
+    /// Barriers with no tick between them.
+    #[error("a superstep of 0 ticks executes nothing: ask for at least 1, or leave it out")]
+    EmptySuperstep,
     /// A drawing of more than anyone could look at.
     #[error(
         "a drawing of {ticks} ticks of {rows}×{columns} PEs has more than {most} cells: draw fewer ticks"

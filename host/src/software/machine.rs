@@ -171,7 +171,7 @@ impl<P: Pe> Machine<P> {
     pub fn edge(&mut self, signals: Signals, sink: &mut impl Sink<P>) -> Result<(), SoftwareError> {
         if signals.reset || signals.clear {
             if signals.advance {
-                self.boundary.skip();
+                self.boundary.skip(1);
             }
             self.clear();
         } else if signals.advance {

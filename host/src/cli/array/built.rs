@@ -28,6 +28,7 @@ impl<P: Pe> Built<P> {
                     tile_columns: arguments.tile.map(|tile| tile.columns),
                     dispatch: arguments.dispatch.unwrap_or_default(),
                     threads: arguments.threads,
+                    superstep: None,
                 };
                 array.build_partitioned(&options).map(|array| Self::Partitioned(Box::new(array)))
             }

@@ -8,18 +8,22 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// Looks at the barrier before a thread lets others run between its looks.
 const SPINS: u32 = 1000;
 
-/// Looks at the barrier before a worker goes to sleep.
+/// Looks at the barrier before a thread goes to sleep.
 const LOOKS: u32 = SPINS + 100;
+
+/// How long the thread that runs the array sleeps between its looks: nobody wakes it.
+const NAP: Duration = Duration::from_micros(100);
 
 /// Who steps the shares.
 pub(super) enum Workers<P: Pe> {
     /// The thread that runs the array.
     Here,
-    /// A task a share.
+    /// A task a share, every superstep.
     Tasks(Arc<rayon::ThreadPool>),
     /// A worker a share, but for the first, which the thread that runs the array takes.
     Pool(Pool<P>),
@@ -69,12 +73,18 @@ pub(super) struct Pool<P: Pe> {
 
 #[derive(Default)]
 struct Gate {
-    /// Ticks begun.
-    begun: AtomicU64,
-    /// Workers that are through with the tick.
-    done: AtomicUsize,
+    /// Supersteps begun.
+    begun: Apart<AtomicU64>,
+    /// Workers that are through with the superstep.
+    done: Apart<AtomicUsize>,
     stop: AtomicBool,
 }
+
+/// On a cache line of its own (processors fetch them in pairs), so that who looks at one flag is not disturbed by who
+/// sets the other.
+#[derive(Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
 
 impl<P: Pe> Pool<P> {
     fn new(threads: usize, shares: &Shares<P>) -> Result<Self, SoftwareError> {
@@ -83,11 +93,11 @@ impl<P: Pe> Pool<P> {
             let (gate, shares) = (Arc::clone(&pool.gate), Arc::clone(shares));
             let worker = thread::Builder::new().name(format!("tile worker {number}"));
             let worker = worker.spawn(move || {
-                let mut tick = 0;
-                while gate.wait_for(tick + 1) {
-                    tick += 1;
+                let mut superstep = 0;
+                while gate.wait_for(superstep + 1) {
+                    superstep += 1;
                     lock(&shares[number]).step();
-                    gate.done.fetch_add(1, Ordering::Release);
+                    gate.done.0.fetch_add(1, Ordering::Release);
                 }
             });
             pool.workers
@@ -97,42 +107,43 @@ impl<P: Pe> Pool<P> {
     }
 
     fn dispatch(&self, shares: &Shares<P>) -> Result<(), SoftwareError> {
-        self.gate.done.store(0, Ordering::Relaxed);
-        self.gate.begun.fetch_add(1, Ordering::Release);
+        self.gate.done.0.store(0, Ordering::Relaxed);
+        self.gate.begun.0.fetch_add(1, Ordering::Release);
         self.workers.iter().for_each(|worker| worker.thread().unpark());
         lock(&shares[0]).step();
         let mut looks = 0;
-        while self.gate.done.load(Ordering::Acquire) < self.workers.len() {
-            looks = (looks + 1).min(LOOKS);
-            if looks < SPINS {
-                spin_loop();
-            } else if self.workers.iter().any(JoinHandle::is_finished) {
-                return Err(SoftwareError::WorkerGone);
-            } else {
-                thread::yield_now();
+        while self.gate.done.0.load(Ordering::Acquire) < self.workers.len() {
+            match looks {
+                0..SPINS => spin_loop(),
+                SPINS..LOOKS => thread::yield_now(),
+                LOOKS.. if self.workers.iter().any(JoinHandle::is_finished) => {
+                    return Err(SoftwareError::WorkerGone);
+                }
+                LOOKS.. => thread::park_timeout(NAP),
             }
+            looks = (looks + 1).min(LOOKS);
         }
         Ok(())
     }
 }
 
 impl Gate {
-    /// Waits for a tick to begin; false when there will be none.
-    fn wait_for(&self, tick: u64) -> bool {
+    /// Waits for a superstep to begin; false when there will be none.
+    fn wait_for(&self, superstep: u64) -> bool {
         let mut looks = 0;
         loop {
             if self.stop.load(Ordering::Acquire) {
                 return false;
             }
-            if self.begun.load(Ordering::Acquire) >= tick {
+            if self.begun.0.load(Ordering::Acquire) >= superstep {
                 return true;
             }
-            looks = (looks + 1).min(LOOKS);
             match looks {
                 0..SPINS => spin_loop(),
                 SPINS..LOOKS => thread::yield_now(),
                 LOOKS.. => thread::park(),
             }
+            looks = (looks + 1).min(LOOKS);
         }
     }
 }

@@ -1,11 +1,14 @@
-//! The partitioned backend: the array cut into tiles that several threads compute, tick by tick.
+//! The partitioned backend: the array cut into tiles that several threads compute, superstep by superstep.
 //!
-//! An advancing edge has the same six steps as in the interpreted backend (R29). Tiles keep the links among
-//! their own PEs to themselves; the links between tiles lie here, so that *read* hands every tile all its
-//! inputs before any tile executes, and *write* comes after all have (R30).
+//! A superstep has the same six steps as an advancing edge of the interpreted backend (R29), and is one advancing edge
+//! unless [`Options::superstep`] says otherwise. Tiles keep the links among their own PEs to themselves; the links
+//! between tiles lie here, so that *read* hands every tile all its inputs before any tile executes, and *write* comes
+//! after all have (R30).
 
 mod dispatch;
+mod links;
 mod options;
+mod pace;
 mod share;
 
 pub use options::{Dispatch, Options};
@@ -17,7 +20,9 @@ use super::tile::{Connected, Tile};
 use super::trace::Sink;
 use super::{Outputs, Pe, Signals, SoftwareError};
 use dispatch::Workers;
-use share::{Order, Placed, Share};
+use links::Links;
+use pace::Pace;
+use share::{Fault, Placed, Share};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An array cut into tiles.
@@ -33,12 +38,13 @@ pub struct Partitioned<P: Pe> {
     tile_rows: usize,
     tile_columns: usize,
     boundary: Boundary<P::Token>,
-    /// For every column of tiles the links that lead into its first column of PEs, one a row of the array.
-    into_columns: Vec<Vec<Option<P::Token>>>,
-    /// For every row of tiles the links that lead into its first row of PEs, one a column of the array.
-    into_rows: Vec<Vec<Option<P::Token>>>,
+    /// For every tile the links that lead into it, from the west and from the north.
+    west: Vec<Links<P::Token>>,
+    north: Vec<Links<P::Token>>,
     shares: Shares<P>,
     workers: Workers<P>,
+    /// Ticks between two barriers where there is no trace.
+    superstep: u64,
     tick: u64,
     broken: bool,
 }
@@ -60,11 +66,17 @@ impl<P: Pe> Partitioned<P> {
             west_to_east: boundary.is_connected(Direction::WestToEast),
             north_to_south: boundary.is_connected(Direction::NorthToSouth),
         };
-        let mut tiles = Vec::new();
+        let (mut tiles, mut west, mut north) = (Vec::new(), Vec::new(), Vec::new());
         for row in (0..rows).step_by(tile_rows) {
             for column in (0..columns).step_by(tile_columns) {
                 let (height, width) = (tile_rows.min(rows - row), tile_columns.min(columns - column));
-                tiles.push(Placed::new(&pe, [row, column], [height, width], connected));
+                let mut placed = Placed::new(&pe, [row, column], [height, width], connected);
+                placed.east = (column + width < columns).then(Vec::new);
+                placed.south = (row + height < rows).then(Vec::new);
+                tiles.push(placed);
+                let links = |first, lanes| if first { Links::boundary(lanes) } else { Links::between(lanes) };
+                west.push(links(column == 0, height));
+                north.push(links(row == 0, width));
             }
         }
         let per_row = columns.div_ceil(tile_columns);
@@ -73,6 +85,7 @@ impl<P: Pe> Partitioned<P> {
         }
         tiles.iter_mut().for_each(Placed::start);
         let threads = options.threads(tiles.len())?;
+        let superstep = options.superstep(tiles.len(), rows, columns)?;
         let portions = match options.dispatch {
             _ if threads == 1 => 1,
             Dispatch::Tasks => tiles.len(),
@@ -92,8 +105,9 @@ impl<P: Pe> Partitioned<P> {
             tile_rows,
             tile_columns,
             boundary,
-            into_columns: vec![vec![None; rows]; columns.div_ceil(tile_columns)],
-            into_rows: vec![vec![None; columns]; rows.div_ceil(tile_rows)],
+            west,
+            north,
+            superstep,
             workers: Workers::new(options.dispatch, threads, &shares)?,
             shares,
             tick: 0,
@@ -202,13 +216,17 @@ impl<P: Pe> Partitioned<P> {
             return Err(SoftwareError::Broken);
         }
         self.broken = true;
-        match self.workers.tasks() {
+        let start = self.tick;
+        let run = match self.workers.tasks() {
             // Inside the task pool from the first tick to the last, so that no tick has to enter it.
-            Some(pool) => pool.install(|| (0..ticks).try_for_each(|_| self.advance(sink)))?,
-            None => (0..ticks).try_for_each(|_| self.advance(sink))?,
-        }
-        self.broken = false;
-        Ok(())
+            Some(pool) => pool.install(|| self.supersteps(ticks, sink)),
+            None => self.supersteps(ticks, sink),
+        };
+        // A tick that ended half-way has taken its entries too.
+        let presented = self.tick - start + u64::from(run.is_err());
+        self.boundary.skip(usize::try_from(presented).unwrap_or(usize::MAX));
+        self.broken = run.is_err();
+        run
     }
 
     /// One edge under the shared signals. Under clear or reset the streams move on only if advance is high
@@ -219,7 +237,7 @@ impl<P: Pe> Partitioned<P> {
     pub fn edge<S: Sink<P> + Send>(&mut self, signals: Signals, sink: &mut S) -> Result<(), SoftwareError> {
         if signals.reset || signals.clear {
             if signals.advance {
-                self.boundary.skip();
+                self.boundary.skip(1);
             }
             self.clear();
         } else if signals.advance {
@@ -229,83 +247,99 @@ impl<P: Pe> Partitioned<P> {
     }
 
     fn clear(&mut self) {
-        self.into_columns.iter_mut().chain(&mut self.into_rows).for_each(|links| links.fill(None));
+        self.west.iter_mut().chain(&mut self.north).for_each(Links::clear);
         for share in self.shares.iter() {
             let Share { pe, tiles, .. } = &mut *lock(share);
-            for placed in tiles {
-                placed.tile.clear(pe);
-                placed.start();
-            }
+            tiles.iter_mut().for_each(|placed| placed.clear(pe));
         }
         self.broken = false;
     }
 
-    fn advance<S: Sink<P>>(&mut self, sink: &mut S) -> Result<(), SoftwareError> {
-        self.inject();
-        self.read(S::ENABLED);
-        self.workers.dispatch(&self.shares)?;
-        self.collect()?;
-        self.write();
-        self.record(sink)?;
-        self.tick += 1;
+    /// Executes ticks; the streams stay where they are.
+    fn supersteps<S: Sink<P>>(&mut self, ticks: u64, sink: &mut S) -> Result<(), SoftwareError> {
+        let superstep = if S::ENABLED { 1 } else { self.superstep };
+        let (start, rows, columns) = (self.tick, self.tile_rows, self.tile_columns);
+        let (rows, columns) = (self.rows.div_ceil(rows), self.columns.div_ceil(columns));
+        let pace = Pace::new(start, ticks, superstep, rows, columns);
+        let mut fault: Option<Fault> = None;
+        for superstep in 0..pace.supersteps() {
+            self.inject(&pace, superstep, start);
+            self.read(S::ENABLED);
+            self.workers.dispatch(&self.shares)?;
+            fault = self.collect(fault);
+            // Tiles that are behind may still find an earlier fault.
+            if let Some(fault) = fault.take_if(|fault| pace.is_past(superstep, fault.tick)) {
+                self.tick = fault.tick;
+                return Err(fault.into());
+            }
+            self.write();
+            self.record(sink)?;
+        }
+        self.tick = start + ticks;
         Ok(())
     }
 
-    /// Inject: the next entry of every stream enters its boundary link.
-    fn inject(&mut self) {
-        let links = self.into_columns[0].iter_mut();
-        links.zip(self.boundary.present(Side::West)).for_each(|(link, entry)| *link = entry);
-        let links = self.into_rows[0].iter_mut();
-        links.zip(self.boundary.present(Side::North)).for_each(|(link, entry)| *link = entry);
+    /// Inject: the next entries of every stream enter their boundary links.
+    fn inject(&mut self, pace: &Pace, superstep: u64, start: u64) {
+        let mut links = self.west.iter_mut().zip(&mut self.north);
+        for share in self.shares.iter() {
+            for (placed, (west, north)) in lock(share).tiles.iter_mut().zip(&mut links) {
+                let hops = placed.row / self.tile_rows + placed.column / self.tile_columns;
+                placed.ticks = pace.ticks(superstep, hops);
+                let edges = (placed.ticks.start - start) as usize..(placed.ticks.end - start) as usize;
+                if placed.column == 0 {
+                    self.boundary.look_ahead(Side::West, placed.rows(), edges.clone(), &mut west.entries);
+                }
+                if placed.row == 0 {
+                    self.boundary.look_ahead(Side::North, placed.columns(), edges, &mut north.entries);
+                }
+            }
+        }
     }
 
     /// Read: every tile gets all its inputs before any tile executes.
     fn read(&mut self, trace: bool) {
+        let mut links = self.west.iter_mut().zip(&mut self.north);
         for share in self.shares.iter() {
             let mut share = lock(share);
-            share.order = Order { tick: self.tick, trace };
-            for placed in &mut share.tiles {
-                let west = &self.into_columns[placed.column / self.tile_columns];
-                let north = &self.into_rows[placed.row / self.tile_rows];
-                placed.tile.read(&west[placed.rows()], &north[placed.columns()]);
+            share.trace = trace;
+            for (placed, (west, north)) in share.tiles.iter_mut().zip(&mut links) {
+                let ticks = placed.ticks.clone().count();
+                west.read(ticks, &mut placed.west);
+                north.read(ticks, &mut placed.north);
             }
         }
     }
 
-    /// Collect: what went wrong in any tile, the first in the order of tiles.
-    fn collect(&mut self) -> Result<(), SoftwareError> {
-        let faults = self.shares.iter().map(|share| lock(share).fault.take());
-        // All are taken, so that none shows up again after a clear.
-        faults.fold(None, Option::or).map_or(Ok(()), Err)
+    /// Collect: what went wrong in any tile, and before: the first of it.
+    fn collect(&mut self, known: Option<Fault>) -> Option<Fault> {
+        let found = self.shares.iter().filter_map(|share| lock(share).fault.take());
+        found.chain(known).min_by_key(Fault::order)
     }
 
     /// Write: what leaves a tile goes into the links that lead into the next.
     fn write(&mut self) {
-        if self.into_columns.len() == 1 && self.into_rows.len() == 1 {
-            return;
-        }
+        let per_row = self.columns.div_ceil(self.tile_columns);
+        let mut at = 0;
         for share in self.shares.iter() {
-            for placed in &lock(share).tiles {
-                let (next_column, next_row) =
-                    (placed.column / self.tile_columns + 1, placed.row / self.tile_rows + 1);
-                let [height, width] = placed.size;
-                if let Some(links) =
-                    self.into_columns.get_mut(next_column).filter(|_| placed.connected.west_to_east)
-                {
-                    let links = links[placed.rows()].iter_mut().enumerate();
-                    links.for_each(|(row, link)| *link = placed.tile.outputs(row, width - 1).east);
+            for placed in &mut lock(share).tiles {
+                let (ticks, [height, width]) = (placed.ticks.clone().count(), placed.size);
+                if let Some(east) = &mut placed.east {
+                    // Nothing leaves a tile whose PE has panicked.
+                    east.resize(ticks * height, None);
+                    self.west[at + 1].write(east);
                 }
-                if let Some(links) =
-                    self.into_rows.get_mut(next_row).filter(|_| placed.connected.north_to_south)
-                {
-                    let links = links[placed.columns()].iter_mut().enumerate();
-                    links.for_each(|(column, link)| *link = placed.tile.outputs(height - 1, column).south);
+                if let Some(south) = &mut placed.south {
+                    south.resize(ticks * width, None);
+                    self.north[at + per_row].write(south);
                 }
+                at += 1;
             }
         }
     }
 
-    /// Record: merge the tiles' events, each tile's being in order already, into the order of coordinates.
+    /// Record: merge the tiles' events, each tile's being in order already, into the order of coordinates. With a
+    /// trace, a superstep is one tick.
     fn record<S: Sink<P>>(&mut self, sink: &mut S) -> Result<(), SoftwareError> {
         if !S::ENABLED {
             return Ok(());
@@ -313,7 +347,7 @@ impl<P: Pe> Partitioned<P> {
         let tick = self.tick;
         let mut shares: Vec<_> = self.shares.iter().map(lock).collect();
         let mut tiles: Vec<&mut Placed<P>> = shares.iter_mut().flat_map(|share| &mut share.tiles).collect();
-        for band in tiles.chunks_mut(self.into_columns.len()) {
+        for band in tiles.chunks_mut(self.columns.div_ceil(self.tile_columns)) {
             let height = band[0].size[0];
             let mut events: Vec<_> =
                 band.iter_mut().map(|placed| (placed.size[1], placed.events.drain(..))).collect();
@@ -325,6 +359,7 @@ impl<P: Pe> Partitioned<P> {
                 }
             }
         }
+        self.tick += 1;
         Ok(())
     }
 }

@@ -51,7 +51,16 @@ pub struct Options {
     pub dispatch: Dispatch,
     /// Threads; as many as the machine has if `None`. Never more than tiles.
     pub threads: Option<usize>,
+    /// Ticks between two barriers. If `None`, one as in the contract (R29), or some where there is but one tile, and
+    /// so nothing to wait for. With more than one, a tile runs its ticks as soon as its neighbours to the west and
+    /// the north have run theirs, one barrier behind them: tokens only ever travel east and south, so that
+    /// every PE still sees what it would have seen. Results are the same; with a trace it counts as one.
+    pub superstep: Option<usize>,
 }
+
+/// Entries that lead into an array and are looked at ahead, where a superstep may be of any length: about what a
+/// small cache holds.
+const AHEAD: usize = 512;
 
 impl Options {
     /// Size of a tile of this array.
@@ -61,6 +70,16 @@ impl Options {
             size => Ok(size.unwrap_or(all).min(all)),
         };
         Ok((size(self.tile_rows, rows, "rows")?, size(self.tile_columns, columns, "columns")?))
+    }
+
+    /// Ticks of a superstep, for so many tiles of this array.
+    pub(super) fn superstep(&self, tiles: usize, rows: usize, columns: usize) -> Result<u64, SoftwareError> {
+        match self.superstep {
+            Some(0) => Err(SoftwareError::EmptySuperstep),
+            Some(ticks) => Ok(ticks as u64),
+            None if tiles == 1 => Ok((AHEAD / rows.saturating_add(columns)).clamp(1, 64) as u64),
+            None => Ok(1),
+        }
     }
 
     /// Threads for so many tiles.
