@@ -41,9 +41,11 @@ impl<T: Copy + Default> RowLines<T> {
         }
     }
 
-    /// The entry in front of each PE of every row.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[T]> {
-        self.cells.chunks_exact(self.stride).map(|row| &row[self.head..][..self.columns])
+    /// The entry in front of each PE of a row.
+    // Inlined, as its namesake below: loops over rows are compiled for vectors that a call would not know of.
+    #[inline(always)]
+    pub(super) fn row(&self, row: usize) -> &[T] {
+        &self.cells[row * self.stride + self.head..][..self.columns]
     }
 
     /// The entry in front of one PE.
@@ -80,15 +82,17 @@ impl<T: Copy + Default> ColumnLines<T> {
             .for_each(|(cell, entry)| *cell = entry);
     }
 
-    /// The entry in front of each PE of every row.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[T]> {
-        let (older, younger) = self.cells.split_at(self.top);
-        younger.chunks_exact(self.columns).chain(older.chunks_exact(self.columns))
+    /// The entry in front of each PE of a row.
+    #[inline(always)]
+    pub(super) fn row(&self, row: usize) -> &[T] {
+        let at = self.top + row * self.columns;
+        let around = if at < self.cells.len() { 0 } else { self.cells.len() };
+        &self.cells[at - around..][..self.columns]
     }
 
     /// The entry in front of one PE.
     pub(super) fn at(&self, row: usize, column: usize) -> T {
-        self.cells[(self.top + row * self.columns + column) % self.cells.len()]
+        self.row(row)[column]
     }
 }
 
@@ -105,7 +109,8 @@ mod tests {
         for t in 1..=200 {
             along.enter((0..rows).map(|row| 1000 * row + t));
             down.enter((0..columns).map(|column| 1000 * column + t));
-            for (row, (a, b)) in along.rows().zip(down.rows()).enumerate() {
+            for row in 0..rows {
+                let (a, b) = (along.row(row), down.row(row));
                 for column in 0..columns {
                     let a_now = if t > column { 1000 * row + t - column } else { 0 };
                     let b_now = if t > row { 1000 * column + t - row } else { 0 };

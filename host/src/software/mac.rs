@@ -171,13 +171,12 @@ impl<T: Operand> pulp::WithSimd for AddRows<'_, T> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
         let Self { columns, a, b, a_here, b_here, sums } = self;
-        let rows = sums.chunks_exact_mut(columns).zip(a.rows().zip(b.rows()));
-        if T::ZERO_IS_NEUTRAL {
-            rows.for_each(|(sums, (a, b))| add(sums, a, b));
-        } else {
-            let here = a_here.rows().zip(b_here.rows());
-            rows.zip(here)
-                .for_each(|((sums, (a, b)), (a_here, b_here))| add_where(sums, a, b, a_here, b_here));
+        for (row, sums) in sums.chunks_exact_mut(columns).enumerate() {
+            if T::ZERO_IS_NEUTRAL {
+                add(sums, a.row(row), b.row(row));
+            } else {
+                add_where(sums, a.row(row), b.row(row), a_here.row(row), b_here.row(row));
+            }
         }
     }
 }

@@ -7,7 +7,8 @@
 use super::lines::{ColumnLines, RowLines};
 use super::tile::{Connected, Tile};
 use super::{Inputs, Outputs, Token, TokenPe, TokenState};
-use pulp::Arch;
+use pulp::bytemuck::cast_slice;
+use pulp::{Arch, Simd};
 use systole_hdl::wire::ErrorKind;
 
 /// A link as one word: the operand in the low half, and above it k, job, and these two bits. All lanes of the
@@ -18,6 +19,14 @@ const VALID: u64 = 1 << (JOB + 8);
 const PRESENT: u64 = VALID << 1;
 const K: u64 = 0xffff << TAG;
 
+/// What tells a term from the next.
+const TERM: u64 = 1 << TAG;
+
+/// What a valid token must carry, above its operand and but for its job, to be this term.
+fn term(count: u32) -> u64 {
+    VALID.wrapping_add(u64::from(count) << TAG)
+}
+
 /// Tiles of [`TokenPe`].
 #[derive(Clone, Debug)]
 pub struct TokenTile {
@@ -25,8 +34,9 @@ pub struct TokenTile {
     a: RowLines<u64>,
     b: ColumnLines<u64>,
     /// Sums before they are cut to the accumulator's width.
-    acc: Vec<i64>,
-    count: Vec<u64>,
+    acc: Vec<u64>,
+    /// The [`term`] that is to be taken next.
+    next: Vec<u64>,
     error: Vec<Option<ErrorKind>>,
     /// What every PE raised on the last edge; all `None` unless `any_raised`.
     raised: Vec<Option<ErrorKind>>,
@@ -50,29 +60,54 @@ fn unpack(word: u64) -> Option<Token> {
     (word & PRESENT != 0).then_some(Token { value, job, k, valid: word & VALID != 0 })
 }
 
-/// Takes the legal pairs of a row and marks the illegal ones; not 0 when there are any.
-///
-/// The slices are parameters of their own, not fields, because only so does the compiler know that they do
-/// not overlap.
+/// Takes the legal pairs of a row and marks the illegal ones; whether there are any.
 #[inline(always)]
-fn take(a: &[u64], b: &[u64], acc: &mut [i64], count: &mut [u64], marks: &mut [u64], k_len: u64) -> u64 {
-    // Equal lengths, said so that the loop needs no checks.
-    let n = a.len();
-    let (b, acc, count, marks) = (&b[..n], &mut acc[..n], &mut count[..n], &mut marks[..n]);
-    let mut any = 0;
-    for j in 0..n {
-        let (a, b, taken) = (a[j], b[j], count[j]);
-        let partners = (a ^ b) >> TAG == 0;
-        let in_order = a & (VALID | K) == VALID | taken << TAG;
-        let legal = partners & in_order & (taken != k_len);
-        let product = i64::from(a as i32).wrapping_mul(i64::from(b as i32));
-        acc[j] = acc[j].wrapping_add(if legal { product } else { 0 });
-        count[j] = taken.wrapping_add(u64::from(legal));
-        let illegal = if legal { 0 } else { (a | b) & VALID };
-        marks[j] = illegal;
-        any |= illegal;
+fn take<S: Simd>(
+    simd: S,
+    a: &[u64],
+    b: &[u64],
+    acc: &mut [u64],
+    next: &mut [u64],
+    marks: &mut [u64],
+    end: u64,
+) -> bool {
+    let ((a, a_rest), (b, b_rest)) = (S::as_simd_u64s(a), S::as_simd_u64s(b));
+    let ((acc, acc_rest), (next, next_rest)) = (S::as_mut_simd_u64s(acc), S::as_mut_simd_u64s(next));
+    let (marks, marks_rest) = S::as_mut_simd_u64s(marks);
+    let all = |bits| simd.splat_u64s(bits);
+    let (none, valid, checked, term, end_of_all) = (all(0), all(VALID), all(VALID | K), all(TERM), all(end));
+    let mut any = none;
+    for ((((&a, &b), acc), next), marks) in a.iter().zip(b).zip(acc).zip(next).zip(marks) {
+        let partners = simd.less_than_u64s(simd.xor_u64s(a, b), term);
+        let in_order = simd.equal_u64s(simd.and_u64s(a, checked), *next);
+        let done = simd.equal_u64s(*next, end_of_all);
+        let legal = simd.and_m64s(simd.and_m64s(partners, in_order), simd.not_m64s(done));
+        let sum = simd.add_u64s(*acc, simd.mul_u64s(extended(simd, a), extended(simd, b)));
+        *acc = simd.select_u64s(legal, sum, *acc);
+        *next = simd.select_u64s(legal, simd.add_u64s(*next, term), *next);
+        *marks = simd.select_u64s(legal, none, simd.and_u64s(simd.or_u64s(a, b), valid));
+        any = simd.or_u64s(any, *marks);
     }
-    any
+    let mut any = cast_slice(&[any]).iter().fold(0, |any: u64, marks| any | marks);
+    let rest = a_rest.iter().zip(b_rest).zip(acc_rest).zip(next_rest).zip(marks_rest);
+    for ((((&a, &b), acc), next), mark) in rest {
+        let partners = a ^ b < TERM;
+        let legal = partners & (a & (VALID | K) == *next) & (*next != end);
+        let product = i64::from(a as i32).wrapping_mul(i64::from(b as i32)).cast_unsigned();
+        *acc = acc.wrapping_add(if legal { product } else { 0 });
+        *next += if legal { TERM } else { 0 };
+        *mark = if legal { 0 } else { (a | b) & VALID };
+        any |= *mark;
+    }
+    any != 0
+}
+
+/// The operands of links, sign-extended.
+#[inline(always)]
+fn extended<S: Simd>(simd: S, links: S::u64s) -> S::u64s {
+    let sign = simd.splat_u64s(1 << 31);
+    let operands = simd.and_u64s(links, simd.splat_u64s(TERM - 1));
+    simd.sub_u64s(simd.xor_u64s(operands, sign), sign)
 }
 
 impl TokenTile {
@@ -85,9 +120,9 @@ impl TokenTile {
     pub(super) fn is_drained(&self) -> bool {
         let absent = |words: &[u64]| words.iter().all(|word| word & PRESENT == 0);
         // What the last column and the last row hold has left the tile.
-        let (mut a, b) = (self.a.rows(), self.b.rows());
-        let above_the_last = self.acc.len() / self.columns - 1;
-        a.all(|row| absent(&row[..self.columns - 1])) && b.take(above_the_last).all(absent)
+        let (rows, columns) = (self.acc.len() / self.columns, self.columns);
+        (0..rows).all(|row| absent(&self.a.row(row)[..columns - 1]))
+            && (0..rows - 1).all(|row| absent(self.b.row(row)))
     }
 
     /// Checks the marked PEs of a row one by one.
@@ -113,7 +148,7 @@ impl Tile<TokenPe> for TokenTile {
             a: RowLines::new(rows, columns),
             b: ColumnLines::new(rows, columns),
             acc: vec![0; cells],
-            count: vec![0; cells],
+            next: vec![term(0); cells],
             error: vec![None; cells],
             raised: vec![None; cells],
             any_raised: false,
@@ -127,7 +162,7 @@ impl Tile<TokenPe> for TokenTile {
         self.a.clear();
         self.b.clear();
         self.acc.fill(0);
-        self.count.fill(0);
+        self.next.fill(term(0));
         self.error.fill(None);
         self.raised.fill(None);
         self.any_raised = false;
@@ -165,13 +200,18 @@ impl Tile<TokenPe> for TokenTile {
 
     fn state(&self, row: usize, column: usize) -> TokenState {
         let at = row * self.columns + column;
-        TokenState { acc: self.pe.wrap(self.acc[at]), count: self.count[at] as u32, error: self.error[at] }
+        let count = self.next[at].wrapping_sub(term(0)) >> TAG;
+        TokenState {
+            acc: self.pe.wrap(self.acc[at].cast_signed()),
+            count: count as u32,
+            error: self.error[at],
+        }
     }
 
     fn set_state(&mut self, row: usize, column: usize, state: TokenState) {
         let at = row * self.columns + column;
-        self.acc[at] = state.acc;
-        self.count[at] = u64::from(state.count);
+        self.acc[at] = state.acc.cast_unsigned();
+        self.next[at] = term(state.count);
         self.error[at] = state.error;
     }
 
@@ -183,17 +223,9 @@ impl Tile<TokenPe> for TokenTile {
 impl TokenTile {
     /// Takes rows from `first` on, and stops after one that has marks.
     fn take_rows(&mut self, first: usize) -> Option<usize> {
-        let Self { columns, a, b, acc, count, marks, pe, arch, .. } = self;
-        arch.dispatch(TakeRows {
-            first,
-            columns: *columns,
-            k_len: u64::from(pe.k_len),
-            a,
-            b,
-            acc,
-            count,
-            marks,
-        })
+        let Self { columns, a, b, acc, next, marks, pe, arch, .. } = self;
+        let end = term(pe.k_len);
+        arch.dispatch(TakeRows { first, columns: *columns, end, a, b, acc, next, marks })
     }
 }
 
@@ -201,11 +233,12 @@ impl TokenTile {
 struct TakeRows<'a> {
     first: usize,
     columns: usize,
-    k_len: u64,
+    /// The term after the last.
+    end: u64,
     a: &'a RowLines<u64>,
     b: &'a ColumnLines<u64>,
-    acc: &'a mut [i64],
-    count: &'a mut [u64],
+    acc: &'a mut [u64],
+    next: &'a mut [u64],
     marks: &'a mut [u64],
 }
 
@@ -213,12 +246,11 @@ impl pulp::WithSimd for TakeRows<'_> {
     type Output = Option<usize>;
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> Option<usize> {
-        let Self { first, columns, k_len, a, b, acc, count, marks } = self;
-        let states = acc.chunks_exact_mut(columns).zip(count.chunks_exact_mut(columns));
-        let rows = a.rows().zip(b.rows()).zip(states).enumerate().skip(first);
-        for (row, ((a, b), (acc, count))) in rows {
-            if take(a, b, acc, count, marks, k_len) != 0 {
+    fn with_simd<S: Simd>(self, simd: S) -> Option<usize> {
+        let Self { first, columns, end, a, b, acc, next, marks } = self;
+        let states = acc.chunks_exact_mut(columns).zip(next.chunks_exact_mut(columns));
+        for (row, (acc, next)) in states.enumerate() {
+            if row >= first && take(simd, a.row(row), b.row(row), acc, next, marks, end) {
                 return Some(row);
             }
         }
