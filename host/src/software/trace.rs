@@ -1,13 +1,18 @@
 //! What happened, PE by PE: events sorted by tick, then row, then column, handed to a sink as they arise.
 
+mod behind;
 mod json;
 mod vcd;
 
+pub use behind::Behind;
 pub use json::JsonLines;
 pub use vcd::{Vcd, Waves};
 
 use super::pe::{Inputs, Outputs, Pe};
 use std::{fmt, io};
+
+/// Bytes that a file's sink gathers before it writes them out.
+const BLOCK: usize = 1 << 16;
 
 /// One PE on one advancing edge.
 #[derive(Clone)]

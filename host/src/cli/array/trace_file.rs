@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::software::Pe;
-use crate::software::trace::{Event, JsonLines, Sink, Vcd, Waves};
+use crate::software::trace::{Behind, Event, JsonLines, Sink, Vcd, Waves};
 use serde::Serialize;
 use std::fs::File;
 use std::io;
@@ -15,8 +15,8 @@ pub(super) struct TraceFile {
 }
 
 enum Format {
-    Lines(JsonLines<File>),
-    Waves(Vcd<File>),
+    Lines(JsonLines<Behind<File>>),
+    Waves(Vcd<Behind<File>>),
 }
 
 impl TraceFile {
@@ -25,7 +25,7 @@ impl TraceFile {
     /// # Errors
     /// Another kind of file, or one that cannot be written.
     pub(super) fn create<P: Waves>(path: &Path, rows: usize, columns: usize) -> Result<Self, Error> {
-        let file = || File::create(path).map_err(|error| failed(path, &error));
+        let file = || File::create(path).and_then(Behind::new).map_err(|error| failed(path, &error));
         let to = match path.extension().and_then(|extension| extension.to_str()) {
             Some("jsonl") => Format::Lines(JsonLines::new(file()?)),
             Some("vcd") => {
@@ -47,10 +47,10 @@ impl TraceFile {
     pub(super) fn finish(self) -> Result<(), Error> {
         let Self { path, to } = self;
         let finished = match to {
-            Format::Lines(lines) => lines.finish().map(drop),
+            Format::Lines(lines) => lines.finish(),
             Format::Waves(waves) => waves.finish(),
         };
-        finished.map_err(|error| failed(&path, &error))
+        finished.and_then(Behind::finish).map(drop).map_err(|error| failed(&path, &error))
     }
 }
 

@@ -1,13 +1,10 @@
 //! The trace as JSON lines, streamed: a long run fills no memory.
 
-use super::{Event, Sink};
+use super::{BLOCK, Event, Sink};
 use crate::software::Pe;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::ops::Range;
-
-/// Bytes gathered before they are written out.
-const BLOCK: usize = 1 << 16;
 
 /// Writes one JSON object a line:
 ///
@@ -22,12 +19,15 @@ const BLOCK: usize = 1 << 16;
 pub struct JsonLines<W: Write> {
     to: W,
     lines: Vec<u8>,
+    /// Tick and row that the beginning of a line was made for, and this beginning.
+    row: Option<(u64, usize)>,
+    beginning: Vec<u8>,
 }
 
 impl<W: Write> JsonLines<W> {
     /// A trace into a file, a pipe, or a vector of bytes. It needs no buffer of its own.
     pub fn new(to: W) -> Self {
-        Self { to, lines: Vec::with_capacity(2 * BLOCK) }
+        Self { to, lines: Vec::with_capacity(2 * BLOCK), row: None, beginning: Vec::new() }
     }
 
     /// Writes out what is left, and gives the writer back.
@@ -73,8 +73,12 @@ where
     fn record(&mut self, event: Event<P>) -> io::Result<()> {
         let Event { tick, row, column, inputs, outputs, before, after } = event;
         // The names hold nothing to escape, so that they are written as they are.
-        self.field(b"{\"tick\":", &tick)?;
-        self.field(b",\"row\":", &row)?;
+        if self.row != Some((tick, row)) {
+            self.row = Some((tick, row));
+            self.beginning.clear();
+            write!(self.beginning, "{{\"tick\":{tick},\"row\":{row}")?;
+        }
+        self.lines.extend_from_slice(&self.beginning);
         self.field(b",\"column\":", &column)?;
         let west = self.field(b",\"west\":", &inputs.west)?;
         let north = self.field(b",\"north\":", &inputs.north)?;

@@ -1,9 +1,10 @@
 //! The trace as waveforms, streamed: a value change dump that GTKWave and Surfer show.
 
+use super::BLOCK;
 use super::{Event, Sink};
 use crate::software::{Mac, Pe, Token, TokenPe, TokenState, mac::Operand};
-use ::vcd::{IdCode, TimescaleUnit, Value, Writer};
-use std::io::{self, BufWriter, Write};
+use ::vcd::{TimescaleUnit, Writer};
+use std::io::{self, Write};
 
 /// One wire of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,12 +93,15 @@ impl<T: Operand<Sum: Bits> + Bits> Waves for Mac<T> {
 type Level = Option<u64>;
 
 /// Writes one module a PE, with its links, its state and what it raised. At time `t` stands what tick `t` saw
-/// and gave, and the state that it left; a link without a token is `z`.
+/// and gave, and the state that it left; a link without a token is `z`. Leading zeros are left out, as the format
+/// allows.
+#[derive(Debug)]
 pub struct Vcd<W: Write> {
-    to: Writer<BufWriter<W>>,
+    to: W,
+    lines: Vec<u8>,
     columns: usize,
-    /// Identifier, width and last level of every wire, PE by PE.
-    wires: Vec<(IdCode, u32, Option<Level>)>,
+    /// PE by PE.
+    wires: Vec<Wire>,
     /// Wires of one PE.
     per_pe: usize,
     /// Levels of the PE at hand.
@@ -106,55 +110,93 @@ pub struct Vcd<W: Write> {
     tick: Option<u64>,
 }
 
+#[derive(Debug)]
+struct Wire {
+    /// Its identifier in the dump, and the end of the line.
+    id: String,
+    width: u32,
+    last: Option<Level>,
+}
+
 /// What every PE's module holds besides its state.
 const LINKS: [&str; 4] = ["west", "north", "east", "south"];
 
 impl<W: Write> Vcd<W> {
-    /// A dump of an array of `rows × columns` PEs; it needs no buffer of its own.
+    /// A dump of an array of `rows × columns` PEs into a file, a pipe, or a vector of bytes; it needs no buffer of its
+    /// own.
     ///
     /// # Errors
     /// What the writer says of the header.
     pub fn new<P: Waves>(to: W, rows: usize, columns: usize) -> io::Result<Self> {
-        let mut to = Writer::new(BufWriter::new(to));
+        let mut header = Writer::new(Vec::with_capacity(2 * BLOCK));
         let mut wires = Vec::new();
-        to.timescale(1, TimescaleUnit::NS)?;
-        to.add_module("array")?;
+        header.timescale(1, TimescaleUnit::NS)?;
+        header.add_module("array")?;
         for at in 0..rows * columns {
-            to.add_module(&format!("pe_{}_{}", at / columns, at % columns))?;
+            header.add_module(&format!("pe_{}_{}", at / columns, at % columns))?;
+            let mut add = |width, name: &str| {
+                let id = header.add_wire(width, name)?;
+                wires.push(Wire { id: format!("{id}\n"), width, last: None });
+                io::Result::Ok(())
+            };
             for link in LINKS {
                 for &Field { name, width } in P::TOKEN {
-                    let name = if name.is_empty() { link.to_owned() } else { format!("{link}_{name}") };
-                    wires.push((to.add_wire(width, &name)?, width, None));
+                    add(width, &if name.is_empty() { link.to_owned() } else { format!("{link}_{name}") })?;
                 }
             }
             for &Field { name, width } in P::STATE.iter().chain(&[field("raised", 8)]) {
-                wires.push((to.add_wire(width, name)?, width, None));
+                add(width, name)?;
             }
-            to.upscope()?;
+            header.upscope()?;
         }
-        to.upscope()?;
-        to.enddefinitions()?;
+        header.upscope()?;
+        header.enddefinitions()?;
+        let lines = std::mem::take(header.writer());
         let per_pe = LINKS.len() * P::TOKEN.len() + P::STATE.len() + 1;
-        Ok(Self { to, columns, wires, per_pe, levels: Vec::with_capacity(per_pe), tick: None })
+        Ok(Self { to, lines, columns, wires, per_pe, levels: Vec::with_capacity(per_pe), tick: None })
     }
 
-    /// Writes out what is left, and the time at which the last tick ends.
+    /// Writes out what is left, and the time at which the last tick ends, and gives the writer back.
     ///
     /// # Errors
     /// What the writer says.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<W> {
         if let Some(tick) = self.tick {
-            self.to.timestamp(tick + 1)?;
+            writeln!(self.lines, "#{}", tick + 1)?;
         }
-        self.to.flush()
+        self.to.write_all(&self.lines)?;
+        self.to.flush()?;
+        Ok(self.to)
     }
+}
+
+/// Every byte in binary digits.
+const DIGITS: [[u8; 8]; 256] = {
+    let mut digits = [[b'0'; 8]; 256];
+    let mut at = 0;
+    while at < 256 * 8 {
+        digits[at / 8][at % 8] += ((at / 8) >> (7 - at % 8) & 1) as u8;
+        at += 1;
+    }
+    digits
+};
+
+/// Writes the level of a vector, down to one digit.
+fn write_vector(bits: u64, lines: &mut Vec<u8>) {
+    let mut digits = [0; 64];
+    for (digits, byte) in digits.chunks_exact_mut(8).zip(bits.to_be_bytes()) {
+        digits.copy_from_slice(&DIGITS[usize::from(byte)]);
+    }
+    lines.push(b'b');
+    lines.extend_from_slice(&digits[(bits | 1).leading_zeros() as usize..]);
+    lines.push(b' ');
 }
 
 impl<P: Waves, W: Write> Sink<P> for Vcd<W> {
     fn record(&mut self, event: Event<P>) -> io::Result<()> {
-        let Self { to, columns, wires, per_pe, levels, tick } = self;
+        let Self { to, lines, columns, wires, per_pe, levels, tick } = self;
         if *tick != Some(event.tick) {
-            to.timestamp(event.tick)?;
+            writeln!(lines, "#{}", event.tick)?;
             *tick = Some(event.tick);
         }
         levels.clear();
@@ -168,21 +210,22 @@ impl<P: Waves, W: Write> Sink<P> for Vcd<W> {
         levels.extend(P::state(&event.after).map(Some));
         levels.push(Some(event.outputs.raised.map_or(0, |kind| kind.code().into())));
         let first = (event.row * *columns + event.column) * *per_pe;
-        for ((id, width, last), &level) in wires[first..][..*per_pe].iter_mut().zip(&*levels) {
+        for (Wire { id, width, last }, &level) in wires[first..][..*per_pe].iter_mut().zip(&*levels) {
             if *last == Some(level) {
                 continue;
             }
             *last = Some(level);
             match level {
-                _ if *width == 1 => {
-                    to.change_scalar(*id, level.map_or(Value::Z, |bits| (bits & 1 == 1).into()))?
-                }
-                None => to.change_vector(*id, [Value::Z])?,
-                Some(bits) => {
-                    let bits = (0..*width).rev().map(|bit| Value::from(bits >> bit & 1 == 1));
-                    to.change_vector(*id, bits)?;
-                }
+                None if *width == 1 => lines.push(b'z'),
+                None => lines.extend_from_slice(b"bz "),
+                Some(bits) if *width == 1 => lines.push(b'0' + (bits & 1) as u8),
+                Some(bits) => write_vector(bits & u64::MAX >> (64 - *width), lines),
             }
+            lines.extend_from_slice(id.as_bytes());
+        }
+        if lines.len() >= BLOCK {
+            to.write_all(lines)?;
+            lines.clear();
         }
         Ok(())
     }
