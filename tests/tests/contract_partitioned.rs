@@ -241,7 +241,9 @@ fn r33_bad_options_are_named() {
     assert!(message(tile(Some(0), None)).starts_with("a tile of 0 rows"));
     assert!(message(tile(None, Some(0))).starts_with("a tile of 0 columns"));
     assert!(message(Options { threads: Some(0), ..Options::default() }).starts_with("0 threads"));
-    assert!(message(Options { superstep: Some(0), ..Options::default() }).starts_with("a superstep of 0 ticks"));
+    assert!(
+        message(Options { superstep: Some(0), ..Options::default() }).starts_with("a superstep of 0 ticks")
+    );
     assert_eq!("pool".parse::<Dispatch>().expect("a dispatch"), Dispatch::Pool);
     let error = "pol".parse::<Dispatch>().expect_err("no dispatch").to_string();
     assert_eq!(error, "no dispatch 'pol': use tasks or pool");

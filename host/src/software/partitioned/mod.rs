@@ -85,7 +85,7 @@ impl<P: Pe> Partitioned<P> {
         }
         tiles.iter_mut().for_each(Placed::start);
         let threads = options.threads(tiles.len())?;
-        let superstep = options.superstep(tiles.len(), rows, columns)?;
+        let superstep = options.superstep(tiles.len())?;
         let portions = match options.dispatch {
             _ if threads == 1 => 1,
             Dispatch::Tasks => tiles.len(),
@@ -261,9 +261,10 @@ impl<P: Pe> Partitioned<P> {
         let (start, rows, columns) = (self.tick, self.tile_rows, self.tile_columns);
         let (rows, columns) = (self.rows.div_ceil(rows), self.columns.div_ceil(columns));
         let pace = Pace::new(start, ticks, superstep, rows, columns);
+        self.west.iter_mut().chain(&mut self.north).for_each(Links::begin);
         let mut fault: Option<Fault> = None;
         for superstep in 0..pace.supersteps() {
-            self.inject(&pace, superstep, start);
+            self.inject(&pace, superstep);
             self.read(S::ENABLED);
             self.workers.dispatch(&self.shares)?;
             fault = self.collect(fault);
@@ -280,19 +281,20 @@ impl<P: Pe> Partitioned<P> {
     }
 
     /// Inject: the next entries of every stream enter their boundary links.
-    fn inject(&mut self, pace: &Pace, superstep: u64, start: u64) {
+    fn inject(&mut self, pace: &Pace, superstep: u64) {
+        let boundary = &self.boundary;
         let mut links = self.west.iter_mut().zip(&mut self.north);
         for share in self.shares.iter() {
             for (placed, (west, north)) in lock(share).tiles.iter_mut().zip(&mut links) {
                 let hops = placed.row / self.tile_rows + placed.column / self.tile_columns;
                 placed.ticks = pace.ticks(superstep, hops);
-                let edges = (placed.ticks.start - start) as usize..(placed.ticks.end - start) as usize;
-                if placed.column == 0 {
-                    self.boundary.look_ahead(Side::West, placed.rows(), edges.clone(), &mut west.entries);
-                }
-                if placed.row == 0 {
-                    self.boundary.look_ahead(Side::North, placed.columns(), edges, &mut north.entries);
-                }
+                let ticks = placed.count();
+                west.inject(ticks, pace.length(), |edges, entries| {
+                    boundary.look_ahead(Side::West, placed.rows(), edges, entries);
+                });
+                north.inject(ticks, pace.length(), |edges, entries| {
+                    boundary.look_ahead(Side::North, placed.columns(), edges, entries);
+                });
             }
         }
     }
@@ -304,7 +306,7 @@ impl<P: Pe> Partitioned<P> {
             let mut share = lock(share);
             share.trace = trace;
             for (placed, (west, north)) in share.tiles.iter_mut().zip(&mut links) {
-                let ticks = placed.ticks.clone().count();
+                let ticks = placed.count();
                 west.read(ticks, &mut placed.west);
                 north.read(ticks, &mut placed.north);
             }
@@ -323,7 +325,7 @@ impl<P: Pe> Partitioned<P> {
         let mut at = 0;
         for share in self.shares.iter() {
             for placed in &mut lock(share).tiles {
-                let (ticks, [height, width]) = (placed.ticks.clone().count(), placed.size);
+                let (ticks, [height, width]) = (placed.count() as usize, placed.size);
                 if let Some(east) = &mut placed.east {
                     // Nothing leaves a tile whose PE has panicked.
                     east.resize(ticks * height, None);

@@ -58,9 +58,8 @@ pub struct Options {
     pub superstep: Option<usize>,
 }
 
-/// Entries that lead into an array and are looked at ahead, where a superstep may be of any length: about what a
-/// small cache holds.
-const AHEAD: usize = 512;
+/// Ticks that a tile executes at once where there is no other: enough to make up for what is done once for all of them.
+const ALONE: u64 = 16;
 
 impl Options {
     /// Size of a tile of this array.
@@ -72,12 +71,12 @@ impl Options {
         Ok((size(self.tile_rows, rows, "rows")?, size(self.tile_columns, columns, "columns")?))
     }
 
-    /// Ticks of a superstep, for so many tiles of this array.
-    pub(super) fn superstep(&self, tiles: usize, rows: usize, columns: usize) -> Result<u64, SoftwareError> {
+    /// Ticks of a superstep, for so many tiles.
+    pub(super) fn superstep(&self, tiles: usize) -> Result<u64, SoftwareError> {
         match self.superstep {
             Some(0) => Err(SoftwareError::EmptySuperstep),
             Some(ticks) => Ok(ticks as u64),
-            None if tiles == 1 => Ok((AHEAD / rows.saturating_add(columns)).clamp(1, 64) as u64),
+            None if tiles == 1 => Ok(ALONE),
             None => Ok(1),
         }
     }

@@ -27,9 +27,14 @@ impl Pace {
         Self { start, end: start.saturating_add(ticks), superstep, behind }
     }
 
+    /// Ticks of the run.
+    pub(super) fn length(&self) -> u64 {
+        self.end - self.start
+    }
+
     /// How many supersteps the run takes.
     pub(super) fn supersteps(&self) -> u64 {
-        (self.end - self.start).div_ceil(self.superstep) + self.behind
+        self.length().div_ceil(self.superstep) + self.behind
     }
 
     /// The ticks that a tile executes in a superstep, `hops` being its distance in tiles from the first tile.

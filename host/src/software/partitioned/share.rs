@@ -130,6 +130,11 @@ impl<P: Pe> Placed<P> {
         }
     }
 
+    /// How many ticks to execute.
+    pub(super) fn count(&self) -> u64 {
+        self.ticks.end - self.ticks.start
+    }
+
     /// Rows of the array that the tile covers.
     pub(super) fn rows(&self) -> Range<usize> {
         self.row..self.row + self.size[0]
