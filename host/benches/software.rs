@@ -6,11 +6,13 @@ use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main,
     measurement::WallTime,
 };
+use std::cell::RefCell;
+use std::fs::File;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use systole::software::product::product;
 use systole::software::tile::PerPe;
-use systole::software::trace::{JsonLines, Off};
+use systole::software::trace::{Behind, JsonLines, Off, Sink, Vcd};
 use systole::software::{
     Array, Direction, Dispatch, Inputs, Mac, Machine, Options, Outputs, Partitioned, Pe, Side, Signals,
     Token, TokenPe, TokenState,
@@ -132,24 +134,52 @@ fn macs(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The trace of token PEs into a file, in events.
+/// What a core can load and store, to hold the token PEs' loop against: it loads 32 bytes a PE-tick (the two links, the
+/// sum, the next term) and stores 24 (sum, next term, mark).
+fn memory(criterion: &mut Criterion) {
+    const BYTES: usize = 16 << 10;
+    let (from, mut to) = (vec![1u8; BYTES], vec![0u8; BYTES]);
+    let mut group = criterion.benchmark_group("memory");
+    group.throughput(Throughput::Bytes(2 * BYTES as u64));
+    group.bench_function("load and store within the first cache", |bencher| {
+        bencher.iter(|| black_box(&mut to).copy_from_slice(black_box(&from)));
+    });
+    group.finish();
+}
+
+/// The trace of token PEs into a file, in events: from the first tick to the last byte in the file.
 fn traces(criterion: &mut Criterion) {
-    let n = 16;
+    const SIDE: usize = 16;
+    fn trace<S: Sink<TokenPe> + Send>(
+        group: &mut BenchmarkGroup<'_, WallTime>,
+        name: &str,
+        sink: impl Fn(Behind<File>) -> S,
+        finish: impl Fn(S) -> std::io::Result<Behind<File>>,
+    ) {
+        let n = SIDE;
+        let array = Array::new(n, n).fill(PE).connect(Direction::WestToEast).connect(Direction::NorthToSouth);
+        let array = array.build_partitioned(&Options::default()).expect("an array");
+        // Kept until the next run, so that no time is taken while it is deleted.
+        let file = RefCell::new(None);
+        let prepare = |array: &mut Partitioned<TokenPe>| {
+            file.take();
+            array.run(2 * n as u64, &mut Off).expect("the rest of the streams");
+            array.edge(Signals::CLEAR, &mut Off).expect("a clear");
+            lanes(n).for_each(|(side, at)| array.feed(side, at, lane(at)).expect("a stream"));
+        };
+        let run = |array: &mut Partitioned<TokenPe>, ticks| {
+            let to = Behind::new(tempfile::tempfile().expect("a file")).expect("a thread");
+            let mut sink = sink(to);
+            array.run(ticks, &mut sink).expect("a run");
+            file.replace(Some(finish(sink).and_then(Behind::finish).expect("a whole file")));
+        };
+        jobs(group, BenchmarkId::new(name, n), n, array, prepare, run);
+    }
     let mut group = criterion.benchmark_group("trace");
-    let array = Array::new(n, n).fill(PE).connect(Direction::WestToEast).connect(Direction::NorthToSouth);
-    let array = array.build_partitioned(&Options::default()).expect("an array");
-    let prepare = |array: &mut Partitioned<TokenPe>| {
-        array.edge(Signals::CLEAR, &mut Off).expect("a clear");
-        lanes(n).for_each(|(side, at)| array.feed(side, at, lane(at)).expect("a stream"));
-    };
-    let run = |array: &mut Partitioned<TokenPe>, ticks| {
-        let mut lines = JsonLines::new(tempfile::tempfile().expect("a file"));
-        array.run(ticks, &mut lines).expect("a run");
-        lines.finish().expect("a whole file");
-        array.run(2 * n as u64, &mut Off).expect("the rest of the streams");
-    };
     group.sample_size(10);
-    jobs(&mut group, BenchmarkId::new("JSON lines, token PE", n), n, array, prepare, run);
+    trace(&mut group, "JSON lines, token PE", JsonLines::new, JsonLines::finish);
+    let waves = |to| Vcd::new::<TokenPe>(to, SIDE, SIDE).expect("a header");
+    trace(&mut group, "waveforms, token PE", waves, Vcd::finish);
     group.finish();
 }
 
@@ -219,5 +249,5 @@ fn direct(size: usize, a: &[i32], b: &[i32]) -> Vec<i64> {
     c
 }
 
-criterion_group!(benches, sizes, macs, traces, threads, products);
+criterion_group!(benches, sizes, macs, memory, traces, threads, products);
 criterion_main!(benches);

@@ -61,6 +61,7 @@ result =
   19  22
   43  50
 array      2×2 mac PEs, 4 ticks on the partitioned backend
+equal      every sum agrees with the direct product
 complete   every stream has ended and has passed
 ";
     assert_eq!(good(&EXAMPLE), expected);
@@ -130,6 +131,91 @@ fn files_are_multiplied_on_every_backend_alike() {
         let oracle = traces.iter().find(|(other, _)| other == pe).expect("the first of its kind");
         assert!(trace == &oracle.1, "{pe}");
     }
+}
+
+#[test]
+fn floats_are_held_against_the_direct_product() {
+    let product = ["--matmul", "[0.5,-2;1e3,4]", "[5,6;0.25,8]"];
+    for pe in ["mac-f32", "mac-f64"] {
+        let r = report(&[&product[..], &["--pe", pe]].concat());
+        assert_eq!((&r["result"], &r["pe"]), (&json!([[2.0, -13.0], [5001.0, 6032.0]]), &json!(pe)));
+        assert_eq!(r["reference"], json!({"equal": true, "first_difference": null}));
+    }
+    // 0.1 has no exact form: thirty of them add up to another number from the other end, within what rounding allows.
+    let row = format!("[{}]", ["0.1"; 30].join(","));
+    let column = format!("[{}]", ["0.7"; 30].join(";"));
+    let r = report(&["--matmul", &row, &column, "--pe", "mac-f32"]);
+    assert_eq!(r["reference"]["equal"], json!(true), "{r}");
+    let sum = r["result"][0][0].as_f64().expect("a number");
+    assert!((sum - 2.1).abs() < 1e-5, "{sum}");
+    let r = report(&["--matmul", "[nan,1]", "[1;1]", "--pe", "mac-f64"]);
+    assert_eq!((&r["result"], &r["reference"]["equal"]), (&json!([[null]]), &json!(true)));
+    let out = good(&["--matmul", "[0.5]", "[0.5]", "--pe", "mac-f64"]);
+    assert!(out.contains("\n  0.25\n") && out.contains("\nequal "), "{out}");
+}
+
+#[test]
+fn sums_to_start_from() {
+    for pe in ["mac", "token", "mac-f32"] {
+        let r = report(&[&EXAMPLE[..], &["--pe", pe, "--initial", "[100,;,-1]"]].concat());
+        let expected = [119.0, 22.0, 43.0, 49.0];
+        let result: Vec<f64> =
+            (0..4).map(|at| r["result"][at / 2][at % 2].as_f64().expect("a number")).collect();
+        assert_eq!((&result[..], &r["reference"]["equal"]), (&expected[..], &json!(true)), "{pe}");
+    }
+}
+
+#[test]
+fn only_products_have_a_reference() {
+    let r = report(&[&EXAMPLE[..], &["--no-skew"]].concat());
+    assert_eq!(r["reference"], Value::Null, "it is not the product");
+    let r = report(&[&EXAMPLE[..], &["--ticks", "3"]].concat());
+    assert_eq!((&r["complete"], &r["reference"]), (&json!(false), &Value::Null));
+    let r = report(&["--west", "[1]", "--north", "[1]"]);
+    assert_eq!(r["reference"], Value::Null);
+}
+
+#[test]
+fn missing_terms_are_told_once_nothing_can_come_any_more() {
+    // PE(1,1) meets one pair of the two that others take.
+    let streams = ["--west", "[1,2,;,3,]", "--north", "[5,7,;,6,]", "--pe", "token"];
+    let r = report(&streams);
+    let error = |row, column, kind| json!({"row": row, "column": column, "kind": kind});
+    let unpaired = "unpaired operand";
+    let errors = [error(0, 1, unpaired), error(1, 0, unpaired), error(1, 1, "missing terms")];
+    assert_eq!((&r["errors"], &r["complete"]), (&json!(errors), &json!(true)), "{r}");
+    let r = report(&[&streams[..], &["--ticks", "2"]].concat());
+    assert_eq!((&r["complete"], &r["errors"]), (&json!(false), &json!([])), "{r}");
+}
+
+#[test]
+fn no_file_is_harmed() {
+    let directory = tempdir().expect("a temporary directory");
+    let west = directory.path().join("west.csv");
+    fs::write(&west, "1,2\n").expect("written");
+    let link = directory.path().join("link.vcd");
+    std::os::unix::fs::symlink(&west, &link).expect("a link");
+    let drawing = directory.path().join("t.svg");
+    let same = directory.path().join("./t.svg");
+    let pipe = directory.path().join("pipe.csv");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    let streams = ["--west", text(&west), "--north", "[1,2]"];
+    for (more, expected) in [
+        (vec!["--trace", text(&link)], "link.vcd is the same file as "),
+        (vec!["--svg", text(&west)], "west.csv is the same file as "),
+        (vec!["--trace", text(&drawing), "--svg", text(&same)], "t.svg is the same file as "),
+        (vec!["--trace", text(&pipe)], "pipe.csv: cannot be written: is not a regular file"),
+        (vec!["--initial", text(&pipe)], "pipe.csv: is not a regular file"),
+        (vec!["--initial", "[1,2]"], "--initial has 1×2 sums for an array of 1×1"),
+        (vec!["--pe", "mac-f32", "--initial", "[x]"], "is 'x', not a number"),
+    ] {
+        let (code, _, err) = array(&[&streams[..], &more].concat());
+        assert_eq!(code, Some(2), "{more:?}: {err}");
+        assert!(err.contains(expected), "{more:?}: {err}");
+    }
+    assert_eq!(fs::read_to_string(&west).expect("still there"), "1,2\n");
+    assert!(!drawing.exists());
 }
 
 #[test]

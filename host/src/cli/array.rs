@@ -2,25 +2,33 @@
 
 mod built;
 mod feed;
+mod job;
 mod report;
 mod trace_file;
 
 use super::Format;
 use super::output::{Patient, print, print_json};
 use crate::error::{Error, exit};
+use crate::file;
+use crate::matrix::MatrixError;
+use crate::software::direct::{Comparable, Difference, first_difference};
 use crate::software::draw::{Drawing, Drawn, TextView};
+use crate::software::mac::Operand;
 use crate::software::trace::{Off, Waves};
-use crate::software::{Array, Direction, Dispatch, Mac, Side, SoftwareError, Token, TokenPe};
+use crate::software::{Array, Direction, Dispatch, Mac, Outcome, Pe, Side, Token, TokenPe, TokenState};
 use built::Built;
 use clap::{Args, ValueEnum};
-use feed::Lanes;
+use feed::Entry;
+use job::Job;
 use report::{ArrayReport, PRINTED};
 use serde::Serialize;
+use std::fmt::Display;
+use std::io::Write;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use systole_hdl::wire::ErrorKind;
-use trace_file::{TraceFile, failed};
+use trace_file::TraceFile;
 
 /// Accumulator of the token PEs here: the widest that a design can have.
 const ACCUMULATOR_BITS: u32 = 48;
@@ -37,6 +45,8 @@ Examples:
   19 8 / 20 50; tokens carry their k, and two PEs raise errors:
     systole array --matmul '[1,2;3,4]' '[5,6;7,8]' --no-skew --ticks 5
     systole array --matmul '[1,2;3,4]' '[5,6;7,8]' --no-skew --ticks 5 --pe token --svg wavefront.svg
+  Floats, from what the PEs hold already:
+    systole array --matmul '[0.1,2;3,4]' '[5,6;7,8]' --pe mac-f64 --initial '[1,;,1]'
   Streams of one's own, a lane a line of a file or between semicolons, an empty entry being no token:
     systole array --west '[1,2,;,3,4]' --north north.csv --trace trace.vcd";
 
@@ -59,6 +69,9 @@ pub struct ArrayArgs {
     /// Rows and columns of the array [default: what the streams need]
     #[arg(long, value_name = "RxC")]
     shape: Option<Pair>,
+    /// Sums to start from, a row of the array each; an empty entry is 0
+    #[arg(long, value_name = "SUMS")]
+    initial: Option<String>,
     /// What the array is made of
     #[arg(long, value_enum, default_value_t = Kind::Mac)]
     pe: Kind,
@@ -94,8 +107,12 @@ pub struct ArrayArgs {
 /// Kinds of PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// Plain multiply-accumulate: no tags, no checks
+    /// Plain multiply-accumulate of whole numbers: no tags, no checks
     Mac,
+    /// The same of floats of 32 bits
+    MacF32,
+    /// The same of floats of 64 bits
+    MacF64,
     /// The gateware's PE: tagged tokens, every check
     Token,
 }
@@ -107,6 +124,28 @@ enum Backend {
     Interpreted,
     /// Tile by tile, on several threads
     Partitioned,
+}
+
+impl Kind {
+    /// The name, as on the command line.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Mac => "mac",
+            Self::MacF32 => "mac-f32",
+            Self::MacF64 => "mac-f64",
+            Self::Token => "token",
+        }
+    }
+}
+
+impl Backend {
+    /// The name, as on the command line.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Interpreted => "interpreted",
+            Self::Partitioned => "partitioned",
+        }
+    }
 }
 
 /// `RxC`: rows and columns.
@@ -128,14 +167,6 @@ impl FromStr for Pair {
     }
 }
 
-/// What is to be run.
-struct Job {
-    shape: Pair,
-    west: Option<Lanes>,
-    north: Option<Lanes>,
-    ticks: u64,
-}
-
 /// Runs the subcommand; gives the exit code.
 ///
 /// # Errors
@@ -151,95 +182,88 @@ pub fn main(arguments: &ArrayArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
         let text = "--no-skew is about --matmul: streams of one's own enter as they are";
         return Err(Error::Arguments(text.to_owned()).into());
     }
-    let job = job(arguments)?;
+    job::check_outputs(arguments)?;
     match arguments.pe {
-        Kind::Mac => {
-            let pe = Mac::<i32>::new();
-            run(arguments, job, pe, |_, value| value, |&sum| (sum, None), cancel)
-        }
-        Kind::Token => {
-            let lanes = || job.west.iter().chain(&job.north).flatten();
-            let terms = lanes().map(|lane| lane.iter().flatten().count()).max().unwrap_or(0);
-            if terms > 1 << 16 {
-                let text = format!("a lane of {terms} tokens: their k has 16 bits, give at most 65536");
-                return Err(Error::Arguments(text).into());
-            }
-            let pe = TokenPe { k_len: terms as u32, accumulator_bits: ACCUMULATOR_BITS };
-            let token = |k, value| Token { value, job: 0, k: k as u16, valid: true };
-            run(arguments, job, pe, token, |state| (state.acc, state.error), cancel)
-        }
+        Kind::Mac => mac::<i32>(arguments, cancel),
+        Kind::MacF32 => mac::<f32>(arguments, cancel),
+        Kind::MacF64 => mac::<f64>(arguments, cancel),
+        Kind::Token => tokens(arguments, cancel),
     }
 }
 
-/// Reads what is to be run, and finds the shape and the ticks that it takes.
-fn job(arguments: &ArrayArgs) -> anyhow::Result<Job> {
-    let limit = memory_limit(arguments);
-    let (west, north) = if let Some([a, b]) = arguments.matmul.as_deref() {
-        let (a, b) = (feed::read(a, limit)?, feed::read(b, limit)?);
-        let (west, north) = feed::product(a, &b, !arguments.no_skew, limit)?;
-        (Some(west), Some(north))
-    } else {
-        let read = |name: &Option<String>| name.as_deref().map(|name| feed::read(name, limit)).transpose();
-        let (west, north) = (read(&arguments.west)?, read(&arguments.north)?);
-        if let (Some(west), Some(north)) = (&west, &north)
-            && west[0].len() != north[0].len()
-        {
-            let text = format!(
-                "streams from the west have {} entries and those from the north {}: give as many to both",
-                west[0].len(),
-                north[0].len()
-            );
-            return Err(Error::Arguments(text).into());
-        }
-        (west, north)
-    };
-    let count = |lanes: &Option<Lanes>| lanes.as_ref().map(Vec::len);
-    let shape = match (arguments.shape, count(&west), count(&north)) {
-        (Some(shape), ..) => shape,
-        (None, Some(rows), Some(columns)) => Pair { rows, columns },
-        _ => {
-            let text = "streams of one side alone do not tell the shape: give --shape RxC";
-            return Err(Error::Arguments(text.to_owned()).into());
-        }
-    };
-    let Pair { rows, columns } = shape;
-    if rows == 0 || columns == 0 {
-        return Err(Error::Array(SoftwareError::Size { rows, columns }).into());
+impl ArrayArgs {
+    /// Most memory in bytes that array and streams may take.
+    fn memory_limit(&self) -> u64 {
+        u64::from(self.memory_limit) << 30
     }
-    for (side, lanes, places) in [("west", count(&west), rows), ("north", count(&north), columns)] {
-        if let Some(lanes) = lanes.filter(|&lanes| lanes != places) {
-            let text = format!("{lanes} streams from the {side} for an array that takes {places} there");
-            return Err(Error::Arguments(text).into());
-        }
-    }
-    let passing = |lanes: &Option<Lanes>, hops: usize| {
-        let entries = lanes.iter().flatten().map(Vec::len).max();
-        entries.map_or(0, |entries| (entries as u64).saturating_add(hops as u64 - 1))
-    };
-    let needed = passing(&west, columns).max(passing(&north, rows));
-    Ok(Job { shape, ticks: arguments.ticks.unwrap_or(needed), west, north })
 }
 
-fn memory_limit(arguments: &ArrayArgs) -> u64 {
-    u64::from(arguments.memory_limit) << 30
-}
-
-/// Builds the array, runs it and reports; `token` makes the k-th token of a lane, `read` gives a state's sum and error.
-fn run<P>(
-    arguments: &ArrayArgs,
-    job: Job,
+/// What the program has to know of a kind of PE.
+struct Filling<P: Pe, T: Operand> {
     pe: P,
-    token: impl Fn(usize, i32) -> P::Token,
-    read: impl Fn(&P::State) -> (i64, Option<ErrorKind>),
+    /// Makes the k-th token of a lane.
+    token: fn(usize, T) -> P::Token,
+    /// Makes the state of a PE that starts from a sum.
+    start: fn(T) -> P::State,
+    /// A state's sum.
+    sum: fn(&P::State) -> T::Sum,
+    /// A state's error, which the end of the job may bring about.
+    error: fn(&P, &P::State, ended: bool) -> Option<ErrorKind>,
+}
+
+fn mac<T>(arguments: &ArrayArgs, cancel: &AtomicBool) -> anyhow::Result<u8>
+where
+    T: Entry + Comparable<Sum: From<T> + Display + Serialize>,
+    Mac<T>: Pe<Token = T, State = T::Sum> + Drawn + Waves,
+    T: Serialize,
+{
+    let filling = Filling {
+        pe: Mac::<T>::new(),
+        token: |_, value| value,
+        start: T::Sum::from,
+        sum: |&sum| sum,
+        error: |_, _, _| None,
+    };
+    run(arguments, Job::read(arguments)?, filling, cancel)
+}
+
+fn tokens(arguments: &ArrayArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
+    let job = Job::<i32>::read(arguments)?;
+    let lanes = || job.west.iter().chain(&job.north).flatten();
+    let terms = lanes().map(|lane| lane.iter().flatten().count()).max().unwrap_or(0);
+    if terms > 1 << 16 {
+        let text = format!("a lane of {terms} tokens: their k has 16 bits, give at most 65536");
+        return Err(Error::Arguments(text).into());
+    }
+    let filling = Filling {
+        pe: TokenPe { k_len: terms as u32, accumulator_bits: ACCUMULATOR_BITS },
+        token: |k, value| Token { value, job: 0, k: k as u16, valid: true },
+        start: |sum| TokenState { acc: sum.into(), ..TokenState::default() },
+        sum: |state| state.acc,
+        error: |pe, state, ended| {
+            let missing = ended && !pe.done(state);
+            state.error.or(missing.then_some(ErrorKind::MissingTerms))
+        },
+    };
+    run(arguments, job, filling, cancel)
+}
+
+/// Builds the array, runs it and reports.
+fn run<P, T>(
+    arguments: &ArrayArgs,
+    job: Job<T>,
+    filling: Filling<P, T>,
     cancel: &AtomicBool,
 ) -> anyhow::Result<u8>
 where
-    P: Drawn + Waves,
-    P::Token: Serialize,
-    P::State: Serialize,
+    P: Drawn + Waves<Token: Serialize, State: Serialize>,
+    T: Entry + Comparable<Sum: From<T> + Display + Serialize>,
 {
-    let Job { shape: Pair { rows, columns }, west, north, ticks } = job;
-    let mut array = Array::new(rows, columns).fill(pe).memory_limit(memory_limit(arguments));
+    let Pair { rows, columns } = job.shape;
+    let direct = Direct::new(arguments, &job);
+    let Job { west, north, initial, ticks, .. } = job;
+    let Filling { pe, token, start, sum, error } = filling;
+    let mut array = Array::new(rows, columns).fill(pe.clone()).memory_limit(arguments.memory_limit());
     array = array.connect(Direction::WestToEast).connect(Direction::NorthToSouth);
     for (side, lanes) in [(Side::West, west), (Side::North, north)] {
         let lanes = lanes.into_iter().flatten().enumerate().map(|(at, lane)| {
@@ -252,37 +276,77 @@ where
         });
         array = array.input(side, lanes);
     }
+    array = array.initial(initial.into_iter().map(|(at, sum)| (at, start(sum))));
     let machine = Built::new(array, arguments)?;
+    let outcome = watch(arguments, machine, ticks, cancel)?;
+    let sums: Vec<T::Sum> = outcome.states.iter().map(sum).collect();
+    let reference = direct.filter(|_| outcome.complete).map(|direct| direct.first_difference(&sums));
+    let equal = reference.is_none_or(|difference| difference.is_none());
+    let ended = outcome.complete;
+    let report = ArrayReport::new(arguments, &outcome, sums, reference, |state| error(&pe, state, ended));
+    match arguments.format {
+        Format::Json => print_json(&report)?,
+        Format::Text => print(&report.to_string())?,
+    }
+    Ok(if equal { exit::OK } else { exit::DIFFERENT })
+}
+
+/// Runs an array while everything that was asked for looks on.
+fn watch<P>(
+    arguments: &ArrayArgs,
+    machine: Built<P>,
+    ticks: u64,
+    cancel: &AtomicBool,
+) -> Result<Outcome<P::State>, Error>
+where
+    P: Drawn + Waves<Token: Serialize, State: Serialize>,
+{
+    let (rows, columns) = machine.shape();
     let drawing = arguments.svg.as_ref().map(|_| Drawing::new(rows, columns, ticks)).transpose();
     let drawing = drawing.map_err(Error::Array)?;
     let trace = arguments.trace.as_deref().map(|path| TraceFile::create::<P>(path, rows, columns));
     let trace = trace.transpose()?;
     let view = arguments.format == Format::Text && rows <= PRINTED && columns <= PRINTED;
     let view = view.then(|| TextView::new(Patient(std::io::stdout()), rows, columns));
-    let outcome = if view.is_none() && trace.is_none() && drawing.is_none() {
-        machine.run(ticks, &mut Off, cancel)?
-    } else {
-        let mut sinks = (view, (trace, drawing));
-        let outcome = machine.run(ticks, &mut sinks, cancel)?;
-        let (_, (trace, drawing)) = sinks;
-        trace.map_or(Ok(()), TraceFile::finish)?;
-        if let (Some(drawing), Some(path)) = (drawing, &arguments.svg) {
-            std::fs::write(path, drawing.finish()).map_err(|error| failed(path, &error))?;
-        }
-        outcome
-    };
-    let pe = match arguments.pe {
-        Kind::Mac => "mac",
-        Kind::Token => "token",
-    };
-    let backend = match arguments.backend {
-        Backend::Interpreted => "interpreted",
-        Backend::Partitioned => "partitioned",
-    };
-    let report = ArrayReport::new([pe, backend], &outcome, read);
-    match arguments.format {
-        Format::Json => print_json(&report)?,
-        Format::Text => print(&report.to_string())?,
+    if view.is_none() && trace.is_none() && drawing.is_none() {
+        return machine.run(ticks, &mut Off, cancel);
     }
-    Ok(exit::OK)
+    let mut sinks = (view, (trace, drawing));
+    let outcome = machine.run(ticks, &mut sinks, cancel)?;
+    let (_, (trace, drawing)) = sinks;
+    trace.map_or(Ok(()), TraceFile::finish)?;
+    if let (Some(drawing), Some(path)) = (drawing, &arguments.svg) {
+        let written = file::replace(path, |file| file.write_all(drawing.finish().as_bytes()));
+        written.map_err(|source| MatrixError::Write { path: path.clone(), source })?;
+    }
+    Ok(outcome)
+}
+
+/// What a product is compared with.
+struct Direct<T: Operand> {
+    sizes: [usize; 3],
+    a: Vec<T>,
+    b: Vec<T>,
+    start: Vec<T::Sum>,
+}
+
+impl<T: Entry + Comparable<Sum: From<T>>> Direct<T> {
+    /// The operands of a product that enters as it must; `None` for anything else.
+    fn new(arguments: &ArrayArgs, job: &Job<T>) -> Option<Self> {
+        let product = arguments.matmul.is_some() && !arguments.no_skew;
+        let (west, north) = (job.west.as_ref().filter(|_| product)?, job.north.as_ref()?);
+        let Pair { rows: m, columns: p } = job.shape;
+        let lane = |lane: &[Option<T>]| lane.iter().copied().flatten().collect::<Vec<T>>();
+        let (west, north): (Vec<_>, Vec<_>) =
+            (west.iter().map(|l| lane(l)).collect(), north.iter().map(|l| lane(l)).collect());
+        let k = west[0].len();
+        let b = (0..k).flat_map(|k| north.iter().map(move |column| column[k])).collect();
+        let mut start = vec![T::Sum::default(); m * p];
+        job.initial.iter().for_each(|&((row, column), sum)| start[row * p + column] = sum.into());
+        Some(Self { sizes: [m, k, p], a: west.concat(), b, start })
+    }
+
+    fn first_difference(&self, sums: &[T::Sum]) -> Option<Difference<T::Sum>> {
+        first_difference(sums, &self.start, self.sizes, &self.a, &self.b)
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`Array`] describes an array (shape, PE, links, boundary streams); [`Machine`] executes it edge by edge,
 //! and [`Partitioned`] does so tile by tile on several threads. [`trace`] keeps what happened and [`draw`]
-//! shows it. [`job`] runs a job of the gateware on an array, with the same schedule, checks and injections.
+//! shows it; [`direct`] is what a product is held against. [`job`] runs a job of the gateware on an array, with the same schedule, checks and injections.
 //!
 //! ```
 //! use systole::software::{Array, Direction, Mac, Side, trace::Off};
@@ -21,6 +21,7 @@
 
 pub mod array;
 mod boundary;
+pub mod direct;
 pub mod draw;
 pub mod error;
 mod interpreted;

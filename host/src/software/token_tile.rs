@@ -189,10 +189,13 @@ impl Tile<TokenPe> for TokenTile {
         }
     }
 
+    #[inline]
     fn inputs(&self, row: usize, column: usize) -> Inputs<Token> {
         Inputs { west: unpack(self.a.at(row, column)), north: unpack(self.b.at(row, column)) }
     }
 
+    // Inlined where only one side is asked for, only that is computed.
+    #[inline]
     fn outputs(&self, row: usize, column: usize) -> Outputs<Token> {
         let Inputs { west, north } = self.inputs(row, column);
         Outputs { east: west, south: north, raised: self.raised[row * self.columns + column] }

@@ -36,6 +36,14 @@ impl<P: Pe> Built<P> {
         built.map_err(Error::Array)
     }
 
+    /// Rows and columns.
+    pub(super) fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Interpreted(machine) => machine.shape(),
+            Self::Partitioned(array) => array.shape(),
+        }
+    }
+
     /// Runs the array, looking up now and then whether to stop.
     ///
     /// # Errors
@@ -46,10 +54,7 @@ impl<P: Pe> Built<P> {
         sink: &mut S,
         cancel: &AtomicBool,
     ) -> Result<Outcome<P::State>, Error> {
-        let (rows, columns) = match &self {
-            Self::Interpreted(machine) => machine.shape(),
-            Self::Partitioned(array) => array.shape(),
-        };
+        let (rows, columns) = self.shape();
         if ticks == 0 {
             return Err(Error::Array(SoftwareError::NoTicks));
         }

@@ -1,28 +1,74 @@
 //! What enters an array: streams from files or from the command line, and the streams of a product.
 
 use crate::error::Error;
+use crate::file::quoted;
 use crate::matrix::{self, size};
 use std::io::{self, Read};
 use std::path::Path;
 
 /// Streams of one side, lane after lane; every lane has as many entries, `None` being no token.
-pub(super) type Lanes = Vec<Vec<Option<i32>>>;
+pub(super) type Lanes<T> = Vec<Vec<Option<T>>>;
 
-/// Bits of an entry.
+/// Bits of a whole number.
 const WIDTH: u32 = 16;
+
+/// What a stream may consist of.
+pub(super) trait Entry: Copy + From<i16> {
+    /// What its text must be.
+    const WHAT: &'static str;
+
+    /// Reads it.
+    fn parse(text: &str) -> Option<Self>;
+}
+
+impl Entry for i32 {
+    const WHAT: &'static str = "a whole number of 16 bits";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse::<i16>().ok().map(Self::from)
+    }
+}
+
+impl Entry for f32 {
+    const WHAT: &'static str = "a number";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl Entry for f64 {
+    const WHAT: &'static str = "a number";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+/// What stands between the brackets of streams that are given as an argument.
+fn inline(name: &str) -> Option<&str> {
+    name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
+}
+
+/// Whether streams are given as an argument, and not as a file.
+pub(super) fn is_inline(name: &str) -> bool {
+    inline(name).is_some()
+}
 
 /// Reads a matrix or the streams of a side: `[1,2;3,4]` with lanes between semicolons, a .npy file of int8 or int16, or
 /// a .csv file with a lane a line. An empty entry is no token.
 ///
 /// # Errors
 /// A file that cannot be read; an entry that is no number; lanes of different lengths; no lanes or no entries.
-pub(super) fn read(name: &str, limit: u64) -> anyhow::Result<Lanes> {
+pub(super) fn read<T: Entry>(name: &str, limit: u64) -> anyhow::Result<Lanes<T>> {
     let path = Path::new(name);
-    let lanes = if let Some(text) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+    let lanes = if let Some(text) = inline(name) {
         parse(name, text.replace(';', "\n").as_bytes())?
     } else if path.extension().is_some_and(|extension| extension == "npy") {
         let matrix = matrix::read(path, WIDTH, limit).map_err(Error::from)?;
-        (0..matrix.rows()).map(|row| matrix.row(row).iter().copied().map(Some).collect()).collect()
+        // Of 16 bits at most, as it was asked for.
+        let entry = |&value: &i32| Some(T::from(value as i16));
+        (0..matrix.rows()).map(|row| matrix.row(row).iter().map(entry).collect()).collect()
     } else {
         parse(name, &text(name, limit)?)?
     };
@@ -45,8 +91,12 @@ fn text(name: &str, limit: u64) -> Result<Vec<u8>, Error> {
         Error::Arguments(format!("{name}: cannot be read: {error}; give a .npy or .csv file, or [1,2;3,4]"))
     };
     let mut text = Vec::new();
-    // An entry of two bytes becomes one of eight.
-    let most = limit / 4;
+    // An entry of two bytes becomes one of up to sixteen.
+    let most = limit / 8;
+    // Looked at before it is opened: to open a pipe waits for its other end.
+    if !std::fs::metadata(name).map_err(wrong)?.is_file() {
+        return Err(Error::Arguments(format!("{name}: is not a regular file: give a .npy or .csv file")));
+    }
     let file = std::fs::File::open(name).map_err(wrong)?;
     file.take(most + 1).read_to_end(&mut text).map_err(wrong)?;
     if text.len() as u64 > most {
@@ -56,7 +106,7 @@ fn text(name: &str, limit: u64) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-fn parse(name: &str, text: &[u8]) -> Result<Lanes, Error> {
+fn parse<T: Entry>(name: &str, text: &[u8]) -> Result<Lanes<T>, Error> {
     let mut builder = csv::ReaderBuilder::new();
     // Lengths are compared later, for an error that speaks of lanes.
     builder.has_headers(false).flexible(true).trim(csv::Trim::All).comment(Some(b'#'));
@@ -65,10 +115,9 @@ fn parse(name: &str, text: &[u8]) -> Result<Lanes, Error> {
         let record = record.map_err(|error| Error::Arguments(format!("{name}: is not CSV: {error}")))?;
         let entry = |(k, entry): (usize, &str)| match entry {
             "" => Ok(None),
-            digits => digits.parse::<i16>().map(|value| Some(value.into())).map_err(|_| {
-                Error::Arguments(format!(
-                    "{name}: lane {at}, entry {k} is '{digits}', not a whole number of {WIDTH} bits"
-                ))
+            text => T::parse(text).map(Some).ok_or_else(|| {
+                let (text, what) = (quoted(text), T::WHAT);
+                Error::Arguments(format!("{name}: lane {at}, entry {k} is '{text}', not {what}"))
             }),
         };
         lanes.push(record.iter().enumerate().map(entry).collect::<Result<_, _>>()?);
@@ -81,7 +130,12 @@ fn parse(name: &str, text: &[u8]) -> Result<Lanes, Error> {
 ///
 /// # Errors
 /// Shapes that do not multiply; empty entries; streams that would take more than `limit` bytes.
-pub(super) fn product(a: Lanes, b: &Lanes, skew: bool, limit: u64) -> Result<(Lanes, Lanes), Error> {
+pub(super) fn product<T: Entry>(
+    a: Lanes<T>,
+    b: &Lanes<T>,
+    skew: bool,
+    limit: u64,
+) -> Result<(Lanes<T>, Lanes<T>), Error> {
     let ([m, k], [rows, p]) = ([a.len(), a[0].len()], [b.len(), b[0].len()]);
     if k != rows {
         return Err(Error::Shapes { a_rows: m, a_columns: k, b_rows: rows, b_columns: p });
@@ -95,13 +149,14 @@ pub(super) fn product(a: Lanes, b: &Lanes, skew: bool, limit: u64) -> Result<(La
     }
     let late = |lanes: usize| if skew { lanes as u128 } else { 0 };
     let entries = m as u128 * (k as u128 + late(m)) + p as u128 * (k as u128 + late(p));
-    // With their tags, entries are 12 bytes wide.
-    let bytes = entries * 20;
+    // As they were read, and as they enter: with their tags, whole numbers are 12 bytes wide.
+    let entry = size_of::<Option<T>>();
+    let bytes = entries * (entry + entry.max(12)) as u128;
     if bytes > u128::from(limit) {
         let shape = format!("{m}x{k}x{p}");
         return Err(Error::Memory { shape, needed: size(bytes), limit: size(u128::from(limit)) });
     }
-    let lane = |at: usize, lane: Vec<Option<i32>>| {
+    let lane = |at: usize, lane: Vec<Option<T>>| {
         let bubbles = std::iter::repeat_n(None, if skew { at } else { 0 });
         bubbles.chain(lane).collect::<Vec<_>>()
     };
@@ -118,18 +173,26 @@ mod tests {
 
     #[test]
     fn lanes_are_read_or_explained() {
-        let lanes = read("[1, -2; ,32767]", LIMIT).expect("two lanes");
+        let lanes = read::<i32>("[1, -2; ,32767]", LIMIT).expect("two lanes");
         assert_eq!(lanes, [[Some(1), Some(-2)], [None, Some(32767)]]);
-        let message = |name| read(name, LIMIT).expect_err("refused").to_string();
+        let message = |name| read::<i32>(name, LIMIT).expect_err("refused").to_string();
         assert!(message("[1,2;3]").starts_with("[1,2;3]: lane 1 has 1 entries where lane 0 has 2"));
         assert!(message("[1,32768]").contains("lane 0, entry 1 is '32768', not a whole number of 16 bits"));
         assert!(message("[]").contains("has no entries"));
+        assert!(message("[1.5]").contains("'1.5', not a whole number"));
+        let floats = read::<f32>("[1.5,-2;,inf]", LIMIT).expect("two lanes");
+        assert_eq!(floats, [[Some(1.5), Some(-2.0)], [None, Some(f32::INFINITY)]]);
+        assert!(read::<f64>("[nan]", LIMIT).expect("no number is allowed")[0][0].is_some_and(f64::is_nan));
+        let error = read::<f64>("[1,x]", LIMIT).expect_err("refused").to_string();
+        assert!(error.ends_with("lane 0, entry 1 is 'x', not a number"), "{error}");
         assert!(message("/nonexistent.csv").starts_with("/nonexistent.csv: cannot be read"));
         let file = tempfile::NamedTempFile::new().expect("a file");
         std::fs::write(file.path(), "# west\n1,2\n3,\n").expect("written");
         let name = file.path().to_str().expect("UTF-8");
-        assert_eq!(read(name, LIMIT).expect("two lanes"), [[Some(1), Some(2)], [Some(3), None]]);
-        assert!(read(name, 16).expect_err("too large").to_string().ends_with("more memory than 16 bytes"));
+        assert_eq!(read::<i32>(name, LIMIT).expect("two lanes"), [[Some(1), Some(2)], [Some(3), None]]);
+        assert!(
+            read::<i32>(name, 16).expect_err("too large").to_string().ends_with("more memory than 16 bytes")
+        );
     }
 
     #[test]

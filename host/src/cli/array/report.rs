@@ -1,7 +1,9 @@
 //! What `systole array` reports.
 
+use super::ArrayArgs;
 use crate::cli::report::FORMAT_VERSION;
 use crate::software::Outcome;
+use crate::software::direct::Difference;
 use serde::Serialize;
 use std::fmt::{self, Display};
 use systole_hdl::wire::ErrorKind;
@@ -14,9 +16,25 @@ pub(super) struct ErrorReport {
     kind: &'static str,
 }
 
+/// How a product compared with its definition.
+#[derive(Debug, Serialize)]
+pub(super) struct ReferenceReport<S> {
+    equal: bool,
+    first_difference: Option<DifferenceReport<S>>,
+}
+
+/// An element that is not what it must be.
+#[derive(Debug, Serialize)]
+pub(super) struct DifferenceReport<S> {
+    row: usize,
+    column: usize,
+    expected: S,
+    got: S,
+}
+
 /// The report; its fields are described in `host/schema/array.json`.
 #[derive(Debug, Serialize)]
-pub(super) struct ArrayReport {
+pub(super) struct ArrayReport<S> {
     format_version: u32,
     command: &'static str,
     pe: &'static str,
@@ -26,32 +44,44 @@ pub(super) struct ArrayReport {
     ticks: u64,
     complete: bool,
     left: usize,
-    result: Vec<Vec<i64>>,
+    result: Vec<Vec<S>>,
     errors: Vec<ErrorReport>,
+    reference: Option<ReferenceReport<S>>,
 }
 
-impl ArrayReport {
-    /// The report of a run whose states are read as sum and error.
-    pub(super) fn new<S>(
-        [pe, backend]: [&'static str; 2],
-        outcome: &Outcome<S>,
-        read: impl Fn(&S) -> (i64, Option<ErrorKind>),
+impl<S: Copy> ArrayReport<S> {
+    /// The report of a run that ended with these sums, with the first difference from the reference, if there was one
+    /// to compare with; `error` gives the error of a state.
+    pub(super) fn new<T>(
+        arguments: &ArrayArgs,
+        outcome: &Outcome<T>,
+        sums: Vec<S>,
+        reference: Option<Option<Difference<S>>>,
+        error: impl Fn(&T) -> Option<ErrorKind>,
     ) -> Self {
         let errors = outcome.map().into_iter().filter_map(|((row, column), state)| {
-            read(state).1.map(|kind| ErrorReport { row, column, kind: kind.name() })
+            error(state).map(|kind| ErrorReport { row, column, kind: kind.name() })
         });
+        let reference =
+            reference.map(|difference| ReferenceReport {
+                equal: difference.is_none(),
+                first_difference: difference.map(|Difference { row, column, expected, got }| {
+                    DifferenceReport { row, column, expected, got }
+                }),
+            });
         Self {
             format_version: FORMAT_VERSION,
             command: "array",
-            pe,
-            backend,
+            pe: arguments.pe.name(),
+            backend: arguments.backend.name(),
             rows: outcome.rows,
             columns: outcome.columns,
             ticks: outcome.ticks,
             complete: outcome.complete,
             left: outcome.left,
             errors: errors.collect(),
-            result: outcome.matrix().map(|row| row.iter().map(|state| read(state).0).collect()).collect(),
+            result: sums.chunks_exact(outcome.columns).map(<[S]>::to_vec).collect(),
+            reference,
         }
     }
 }
@@ -59,7 +89,7 @@ impl ArrayReport {
 /// For people; the result itself only up to this many rows and columns.
 pub(super) const PRINTED: usize = 8;
 
-impl Display for ArrayReport {
+impl<S: Copy + Default + Display> Display for ArrayReport<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.rows <= PRINTED && self.columns <= PRINTED {
             let matrix = self.result.concat();
@@ -72,6 +102,17 @@ impl Display for ArrayReport {
         }
         if self.errors.len() > PRINTED {
             writeln!(f, "           and {} PEs more", self.errors.len() - PRINTED)?;
+        }
+        match &self.reference {
+            None => {}
+            Some(ReferenceReport { first_difference: None, .. }) => {
+                writeln!(f, "equal      every sum agrees with the direct product")?;
+            }
+            Some(ReferenceReport { first_difference: Some(first), .. }) => {
+                let DifferenceReport { row, column, expected, got } = first;
+                write!(f, "DIFFERENT  from the direct product, first at row {row}, column {column}: ")?;
+                writeln!(f, "expected {expected}, got {got}")?;
+            }
         }
         match (self.complete, self.left) {
             (true, _) => writeln!(f, "complete   every stream has ended and has passed"),

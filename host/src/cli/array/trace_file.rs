@@ -55,7 +55,7 @@ impl TraceFile {
 }
 
 /// An output file that cannot be written.
-pub(super) fn failed(path: &Path, error: &io::Error) -> Error {
+fn failed(path: &Path, error: &io::Error) -> Error {
     Error::Arguments(format!("{}: cannot be written: {error}", path.display()))
 }
 
