@@ -11,6 +11,8 @@ use std::process::ExitCode;
 use systole_firmware::toolchain::{Tool, Toolchain};
 use tools::{System, faults, run};
 
+type Test = fn(&System);
+
 /// A design as small as they get, but for its side, the depth of bank B and the clock.
 fn small<'a>(n: &'a str, b_depth: &'a str, clock: &'a str) -> Vec<&'a str> {
     let fixed = ["--k-max", "16", "--a-depth", "16", "--fifo", "256", "--no-injection", "--seed", "1"];
@@ -25,14 +27,14 @@ fn main() -> ExitCode {
     let list = std::env::var("SYSTOLE_REQUIRE").unwrap_or_default();
     let required = list.split(',').any(|level| level.trim() == "post-synthesis");
     let missing = missing();
-    let tests: [(&str, fn(&System)); 3] = [
+    let tests: [(&str, Test); 3] = [
         ("an_image_is_written_and_reported", an_image),
         ("what_does_not_fit_is_told_with_the_largest_that_does", no_fit),
         ("a_clock_that_is_missed_gives_no_bitstream", too_slow),
     ];
     let trials = tests.map(|(name, test)| match &missing {
         Ok(toolchain) => {
-            let system = system(toolchain);
+            let system = System::real(toolchain.folder());
             Trial::test(name, move || {
                 test(&system);
                 Ok(())
@@ -53,12 +55,6 @@ fn missing() -> Result<Toolchain, String> {
         toolchain.find(tool).map_err(|error| error.to_string())?;
     }
     Ok(toolchain)
-}
-
-/// The user's tools, and a cache of the test's own.
-fn system(toolchain: &Toolchain) -> System {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    System { toolchain: toolchain.folder().into(), path, ..System::bare() }
 }
 
 fn an_image(system: &System) {

@@ -165,7 +165,6 @@ fn boards_are_listed() {
         "ecp5-evn",
         "hx8k-b-evn",
         "icebreaker",
-        "icestick",
         "tang-nano-9k",
         "ulx3s-12f",
         "ulx3s-25f",

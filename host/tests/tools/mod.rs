@@ -4,7 +4,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -32,6 +32,13 @@ impl System {
         let folder = tempfile::tempdir().expect("makes");
         let place = |name: &str| folder.path().join(name).into_os_string();
         Self { toolchain: place("toolchain"), path: place("bin"), cache: place("cache"), folder }
+    }
+
+    /// The tools of this machine.
+    #[allow(dead_code, reason = "each suite uses its own part of this module")]
+    pub fn real(toolchain: &Path) -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        Self { toolchain: toolchain.into(), path, ..Self::bare() }
     }
 
     /// A file in the folder that the program runs in.
