@@ -7,6 +7,7 @@ use crate::link::LinkError;
 use crate::matrix::MatrixError;
 use crate::session::SessionError;
 use crate::software::SoftwareError;
+use crate::virtual_board::ServeError;
 use crate::virtual_board::usb_model::ModelError;
 use systole_boards::FindError;
 use systole_firmware::build::BuildError;
@@ -98,6 +99,9 @@ pub enum Error {
     /// openFPGALoader did not program the board.
     #[error(transparent)]
     Loader(#[from] LoaderError),
+    /// A virtual board that stopped.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
     /// The software backend refused a job.
     #[error("the software backend refused a job: {0}")]
     Software(#[from] SoftwareError),
@@ -135,7 +139,9 @@ impl Error {
             Self::UsbModel(ModelError::NoController) => exit::MISSING,
             Self::Build(error) if error.is_input() => exit::INPUT,
             Self::Build(_) => exit::TOOL,
-            Self::Session(_) | Self::Link(_) | Self::Software(_) | Self::UsbModel(_) => exit::LINK,
+            Self::Session(_) | Self::Link(_) | Self::Serve(_) | Self::Software(_) | Self::UsbModel(_) => {
+                exit::LINK
+            }
             _ => exit::INPUT,
         }
     }

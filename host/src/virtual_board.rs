@@ -44,7 +44,7 @@ impl Device for SoftwareLink {
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// The pseudo-terminal.
-    #[error("the pseudo-terminal failed: {0}; start the virtual board again")]
+    #[error("the pseudo-terminal failed: {0}; close some, and start the virtual board again")]
     Terminal(#[from] io::Error),
     /// The board.
     #[error(transparent)]

@@ -136,28 +136,25 @@ impl LinkArgs {
     pub fn connect(&self, design: &DesignArgs, cancel: &AtomicBool) -> Result<Connection, Error> {
         let default = "sim".parse().map_err(Error::Arguments);
         let spec = self.link.clone().map_or(default, Ok)?;
-        if self.link.is_none() {
-            note_boards();
-        }
+        let boards = self.link.is_none().then(|| note_of_boards(&Machine::default())).flatten();
         let connection = connect(&spec, &|parameters| design.put_over(parameters), cancel)?;
-        for note in &connection.notes {
+        for note in boards.iter().chain(&connection.notes) {
             say(&format!("systole: note: {note}"));
         }
         Ok(connection)
     }
 }
 
-/// Says that a board is there when nobody asked for one, so that no simulation is taken for it.
-fn note_boards() {
-    let boards = auto::candidates(&Machine::default());
-    if let Some(port) = boards.first() {
-        say(&format!(
-            "systole: note: this is a simulation; to talk to the board at {}, {}, use --link {}",
-            port.path.display(),
-            auto::describe(port),
-            if boards.len() == 1 { "auto".to_owned() } else { port.link() }
-        ));
-    }
+/// What to say when a board is there and nobody asked for one, so that no simulation is taken for it.
+fn note_of_boards(machine: &Machine) -> Option<String> {
+    let boards = auto::candidates(machine);
+    let port = boards.first()?;
+    let link = if boards.len() == 1 { "auto".to_owned() } else { port.link() };
+    let board = auto::describe(port);
+    Some(format!(
+        "this is a simulation; to talk to the board at {}, {board}, use --link {link}",
+        port.path.display()
+    ))
 }
 
 /// How to report.
@@ -197,6 +194,7 @@ impl FromStr for Size {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::discover::made::Made;
 
     #[test]
     fn sizes_are_read_or_explained() {
@@ -236,5 +234,21 @@ mod tests {
         };
         assert_eq!(arguments.design().expect("in range").parameters(), &expected);
         assert_eq!(DesignArgs::default().design().expect("in range").parameters(), &Parameters::default());
+    }
+
+    #[test]
+    fn a_board_that_is_there_is_no_simulation() {
+        let made = Made::new();
+        assert_eq!(note_of_boards(&made.machine()), None);
+        made.usb("devices/pci0/usb1/1-2", 4, "0403:6010", "iCEBreaker V1.0e", "ib1");
+        made.ftdi_port("devices/pci0/usb1/1-2", 1, "ttyUSB1");
+        let note = note_of_boards(&made.machine()).expect("a board");
+        let port = format!("{}/dev/ttyUSB1", made.0.path().display());
+        let text = "icebreaker (serial number ib1), use --link";
+        assert_eq!(note, format!("this is a simulation; to talk to the board at {port}, {text} auto"));
+        made.usb("devices/pci0/usb1/1-3", 5, "0403:6010", "iCEBreaker V1.0e", "ib2");
+        made.ftdi_port("devices/pci0/usb1/1-3", 1, "ttyUSB3");
+        let note = note_of_boards(&made.machine()).expect("two");
+        assert!(note.ends_with(&format!("{text} serial:{port}")), "{note}");
     }
 }

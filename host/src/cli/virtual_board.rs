@@ -7,7 +7,7 @@ use crate::flash::ice40::image::{Die, Image};
 use crate::link::sim::SimLink;
 use crate::link::software::SoftwareLink;
 use crate::virtual_board::usb_model::{Board, Flash, Gateware, Wiring, label, labelled, plug};
-use crate::virtual_board::{Device, Terminal, serve};
+use crate::virtual_board::{Device, ServeError, Terminal, serve};
 use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub fn main(arguments: &VirtualBoardArgs, cancel: &AtomicBool) -> anyhow::Result
         return usb_model(arguments, &design, cancel);
     }
     let identity = design.identity(Origin::Simulated);
-    let mut terminal = Terminal::open().context("no pseudo-terminal can be had")?;
+    let mut terminal = Terminal::open().map_err(ServeError::from).map_err(Error::from)?;
     let mut device: Box<dyn Device> = if arguments.behavioural {
         Box::new(SoftwareLink::new(identity))
     } else {
@@ -68,7 +68,7 @@ pub fn main(arguments: &VirtualBoardArgs, cancel: &AtomicBool) -> anyhow::Result
         "systole: a {n}×{n} array, {what}; talk to it with --link serial:{}, stop it with Ctrl-C",
         terminal.path().display()
     ));
-    serve(device.as_mut(), &mut terminal, arguments.pace, cancel)?;
+    serve(device.as_mut(), &mut terminal, arguments.pace, cancel).map_err(Error::from)?;
     Ok(exit::INTERRUPTED)
 }
 
