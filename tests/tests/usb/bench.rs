@@ -190,10 +190,15 @@ pub fn start(program: &str, arguments: &[&str]) -> Child {
 }
 
 /// Waits until a program has ended; one that does not is killed, and the scenario fails.
-pub fn end(mut child: Child) -> Ended {
+pub fn end(child: Child) -> Ended {
+    end_within(child, LIMIT)
+}
+
+/// The same with a limit of its own.
+pub fn end_within(mut child: Child, limit: Duration) -> Ended {
     let begun = Instant::now();
     while child.try_wait().expect("a child").is_none() {
-        if begun.elapsed() > LIMIT {
+        if begun.elapsed() > limit {
             let _gone = child.kill();
             let output = child.wait_with_output().expect("its output");
             panic!("hangs: {}", String::from_utf8_lossy(&output.stderr));
