@@ -8,13 +8,15 @@ use crate::matrix::check_writable;
 use crate::software::SoftwareError;
 use std::path::Path;
 
+/// Sums that processing elements start from, by row and column.
+type Sums<T> = Vec<((usize, usize), T)>;
+
 /// What is to be run.
 pub(super) struct Job<T> {
     pub(super) shape: Pair,
     pub(super) west: Option<Lanes<T>>,
     pub(super) north: Option<Lanes<T>>,
-    /// Sums to start from, by row and column.
-    pub(super) initial: Vec<((usize, usize), T)>,
+    pub(super) initial: Sums<T>,
     pub(super) ticks: u64,
 }
 
@@ -78,7 +80,7 @@ fn shape<T>(arguments: &ArrayArgs, west: &Option<Lanes<T>>, north: &Option<Lanes
 }
 
 /// The sums to start from, with their places.
-fn initial<T: Entry>(sums: &Lanes<T>, shape: Pair) -> Result<Vec<((usize, usize), T)>, Error> {
+fn initial<T: Entry>(sums: &Lanes<T>, shape: Pair) -> Result<Sums<T>, Error> {
     let (rows, columns) = (sums.len(), sums[0].len());
     if (rows, columns) != (shape.rows, shape.columns) {
         return Err(Error::Arguments(format!(
