@@ -1,6 +1,6 @@
 //! What `--link` takes: `NAME` or `NAME:DETAILS`, read here and nowhere else.
 //!
-//! A new link is a file beside this one and a line in [`KINDS`].
+//! A new link is a file beside this one and a line in `KINDS`.
 
 use super::{Link, auto, serial, sim, software, usb};
 use crate::error::Error;

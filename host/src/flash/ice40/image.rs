@@ -9,7 +9,7 @@ pub const PREAMBLE: [u8; 4] = [0x7E, 0xAA, 0x99, 0x7E];
 
 /// Commands, in the upper half of a byte; the lower one is the number of bytes that follow.
 pub mod command {
-    /// What [`action`] says.
+    /// What [`action`](super::action) says.
     pub const ACT: u8 = 0x00;
     /// Which quarter of the memory.
     pub const BANK: u8 = 0x10;

@@ -1,7 +1,7 @@
 //! The partitioned backend: the array cut into tiles that several threads compute, superstep by superstep.
 //!
 //! A superstep has the same six steps as an advancing edge of the interpreted backend (R29), and is one advancing edge
-//! unless [`Options::superstep`] says otherwise. Tiles keep the links among their own PEs to themselves; the links
+//! unless [`superstep`](field@Options::superstep) says otherwise. Tiles keep the links among their own PEs to themselves; the links
 //! between tiles lie here, so that *read* hands every tile all its inputs before any tile executes, and *write* comes
 //! after all have (R30).
 
@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// One tile is the default, because of what a barrier costs. Measured on two cores, the best of many runs: a tick of
 /// 64×64 token PEs takes 2.9 µs in one tile on one thread, and 3.4 µs in two tiles on two threads of the pool that wait
-/// for each other every tick, of which computing is half. With 16 ticks between barriers ([`Options::superstep`])
+/// for each other every tick, of which computing is half. With 16 ticks between barriers ([`superstep`](field@Options::superstep))
 /// two threads take 2.5 µs where one takes 3.5. At 256×256 two threads gain either way: 31 µs where one takes 80, and
 /// 29 µs where one takes 52 with 16 ticks between barriers.
 pub struct Partitioned<P: Pe> {
