@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use systole::software::product::product;
+use systole::software::product::{Product, product};
 use systole::software::tile::PerPe;
 use systole::software::trace::{Behind, JsonLines, Off, Sink, Vcd};
 use systole::software::{
@@ -187,6 +187,8 @@ fn traces(criterion: &mut Criterion) {
 fn threads(criterion: &mut Criterion) {
     const SUPERSTEP: usize = 16;
     let mut group = criterion.benchmark_group("two tiles");
+    // Jobs of 256×256 take up to a second each.
+    group.sample_size(20);
     for n in [64, 256] {
         for (name, threads, dispatch, superstep) in [
             ("one thread", 1, Dispatch::Pool, 1),
@@ -216,21 +218,21 @@ fn products(criterion: &mut Criterion) {
     let parameters = Parameters { n: 8, ..Parameters::default() };
     let operand = |seed: usize| (0..SIZE * SIZE).map(|i| ((i * seed) % 251) as i32 - 125).collect::<Vec<_>>();
     let (a, b) = (operand(7), operand(11));
-    let once = product(&parameters, [SIZE; 3], &a, &b).expect("a product");
-    println!(
-        "product of {SIZE}×{SIZE}×{SIZE}: {} jobs, {} steps, {} PE-ticks",
-        once.jobs, once.steps, once.pe_ticks
-    );
     let mut group = criterion.benchmark_group("product");
-    group.sample_size(10).throughput(Throughput::Elements(once.pe_ticks));
+    group.sample_size(10);
+    let mut executed = None;
     group.bench_function("every tick, N=8", |bencher| {
-        bencher.iter(|| product(&parameters, [SIZE; 3], black_box(&a), black_box(&b)).expect("a product"));
+        bencher.iter(|| executed = Some(product(&parameters, [SIZE; 3], black_box(&a), black_box(&b))));
     });
+    if let Some(product) = executed {
+        let Product { values, jobs, steps, pe_ticks } = product.expect("a product");
+        assert_eq!(values, direct(SIZE, &a, &b));
+        println!("every tick of {SIZE}×{SIZE}×{SIZE}: {jobs} jobs, {steps} steps, {pe_ticks} PE-ticks");
+    }
     group.bench_function("blocked i-k-j loop", |bencher| {
-        bencher.iter(|| direct(SIZE, black_box(&a), black_box(&b)))
+        bencher.iter(|| direct(SIZE, black_box(&a), black_box(&b)));
     });
     group.finish();
-    assert_eq!(direct(SIZE, &a, &b), once.values);
 }
 
 /// The product by three loops, blocked along k so that a block of B stays in the cache.

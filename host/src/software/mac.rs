@@ -142,6 +142,17 @@ impl<T: Operand> Tile<Mac<T>> for MacTile<T> {
         Outputs { east: west, south: north, raised: None }
     }
 
+    fn east(&self, left: &mut Vec<Option<T>>) {
+        let rows = self.sums.len() / self.columns;
+        left.extend((0..rows).map(|row| self.inputs(row, self.columns - 1).west));
+    }
+
+    fn south(&self, left: &mut Vec<Option<T>>) {
+        let last = self.sums.len() / self.columns - 1;
+        let entries = self.b.row(last).iter().zip(self.b_here.row(last));
+        left.extend(entries.map(|(&b, here)| here.then_some(b)));
+    }
+
     fn state(&self, row: usize, column: usize) -> T::Sum {
         self.sums[row * self.columns + column]
     }

@@ -25,6 +25,12 @@ pub trait Tile<P: Pe>: Send {
     /// What a PE gave on the last edge.
     fn outputs(&self, row: usize, column: usize) -> Outputs<P::Token>;
 
+    /// Appends what left the tile to the east on the last edge, an entry a row, in a connected direction.
+    fn east(&self, left: &mut Vec<Option<P::Token>>);
+
+    /// Appends what left the tile to the south on the last edge, an entry a column, in a connected direction.
+    fn south(&self, left: &mut Vec<Option<P::Token>>);
+
     /// A PE's state.
     fn state(&self, row: usize, column: usize) -> P::State;
 
@@ -122,6 +128,15 @@ impl<P: Pe> Tile<P> for PerPe<P> {
 
     fn outputs(&self, row: usize, column: usize) -> Outputs<P::Token> {
         self.results[row * self.columns + column].clone()
+    }
+
+    fn east(&self, left: &mut Vec<Option<P::Token>>) {
+        left.extend(self.results.chunks_exact(self.columns).map(|row| row[self.columns - 1].east.clone()));
+    }
+
+    fn south(&self, left: &mut Vec<Option<P::Token>>) {
+        let last = &self.results[self.results.len() - self.columns..];
+        left.extend(last.iter().map(|outputs| outputs.south.clone()));
     }
 
     fn state(&self, row: usize, column: usize) -> P::State {

@@ -111,6 +111,10 @@ fn extended<S: Simd>(simd: S, links: S::u64s) -> S::u64s {
 }
 
 impl TokenTile {
+    fn rows(&self) -> usize {
+        self.acc.len() / self.columns
+    }
+
     /// The PEs' settings.
     pub(super) fn pe(&self) -> TokenPe {
         self.pe
@@ -120,7 +124,7 @@ impl TokenTile {
     pub(super) fn is_drained(&self) -> bool {
         let absent = |words: &[u64]| words.iter().all(|word| word & PRESENT == 0);
         // What the last column and the last row hold has left the tile.
-        let (rows, columns) = (self.acc.len() / self.columns, self.columns);
+        let (rows, columns) = (self.rows(), self.columns);
         (0..rows).all(|row| absent(&self.a.row(row)[..columns - 1]))
             && (0..rows - 1).all(|row| absent(self.b.row(row)))
     }
@@ -194,11 +198,18 @@ impl Tile<TokenPe> for TokenTile {
         Inputs { west: unpack(self.a.at(row, column)), north: unpack(self.b.at(row, column)) }
     }
 
-    // Inlined where only one side is asked for, only that is computed.
     #[inline]
     fn outputs(&self, row: usize, column: usize) -> Outputs<Token> {
         let Inputs { west, north } = self.inputs(row, column);
         Outputs { east: west, south: north, raised: self.raised[row * self.columns + column] }
+    }
+
+    fn east(&self, left: &mut Vec<Option<Token>>) {
+        left.extend((0..self.rows()).map(|row| unpack(self.a.at(row, self.columns - 1))));
+    }
+
+    fn south(&self, left: &mut Vec<Option<Token>>) {
+        left.extend(self.b.row(self.rows() - 1).iter().map(|&word| unpack(word)));
     }
 
     fn state(&self, row: usize, column: usize) -> TokenState {

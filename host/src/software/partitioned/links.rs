@@ -21,14 +21,10 @@ pub(super) struct Links<T> {
 }
 
 impl<T: Clone> Links<T> {
-    /// Links from the boundary.
-    pub(super) fn boundary(lanes: usize) -> Self {
-        Self { lanes, entries: Vec::new(), gone: 0, injected: Some(0) }
-    }
-
-    /// Links from the neighbour.
-    pub(super) fn between(lanes: usize) -> Self {
-        Self { lanes, entries: vec![None; lanes], gone: 0, injected: None }
+    /// Links from the boundary, or from the neighbour.
+    pub(super) fn new(boundary: bool, lanes: usize) -> Self {
+        let entries = if boundary { Vec::new() } else { vec![None; lanes] };
+        Self { lanes, entries, gone: 0, injected: boundary.then_some(0) }
     }
 
     /// As after a reset.
@@ -58,29 +54,32 @@ impl<T: Clone> Links<T> {
         stream: impl FnOnce(Range<usize>, &mut Vec<Option<T>>),
     ) {
         let held = self.entries.len() - self.gone;
-        let Some(injected) = &mut self.injected else { return };
+        let Some(injected) = self.injected else { return };
         if held as u64 >= ticks * self.lanes as u64 {
             return;
         }
-        let until = end.min(*injected + ticks.max((AHEAD / self.lanes) as u64));
-        stream(*injected as usize..until as usize, &mut self.entries);
-        *injected = until;
+        self.forget();
+        let until = end.min(injected + ticks.max((AHEAD / self.lanes) as u64));
+        stream(injected as usize..until as usize, &mut self.entries);
+        self.injected = Some(until);
     }
 
-    /// Moves the entries of the next ticks to where the tile sees them.
-    pub(super) fn read(&mut self, ticks: u64, seen: &mut Vec<Option<T>>) {
-        let ahead = self.gone + ticks as usize * self.lanes;
-        seen.clear();
-        seen.extend_from_slice(&self.entries[self.gone..ahead]);
-        self.gone = ahead;
-        if ahead == self.entries.len() {
-            self.entries.clear();
-            self.gone = 0;
-        }
+    /// The entries of the next tick.
+    pub(super) fn read(&mut self) -> &[Option<T>] {
+        let seen = self.gone..self.gone + self.lanes;
+        self.gone = seen.end;
+        &self.entries[seen]
     }
 
     /// Takes what the neighbour gave.
     pub(super) fn write(&mut self, left: &mut Vec<Option<T>>) {
+        self.forget();
         self.entries.append(left);
+    }
+
+    /// Makes room: drops what has been read.
+    fn forget(&mut self) {
+        self.entries.drain(..self.gone);
+        self.gone = 0;
     }
 }

@@ -1,9 +1,9 @@
 //! The partitioned backend: the array cut into tiles that several threads compute, superstep by superstep.
 //!
 //! A superstep has the same six steps as an advancing edge of the interpreted backend (R29), and is one advancing edge
-//! unless [`superstep`](field@Options::superstep) says otherwise. Tiles keep the links among their own PEs to themselves; the links
-//! between tiles lie here, so that *read* hands every tile all its inputs before any tile executes, and *write* comes
-//! after all have (R30).
+//! unless [`superstep`](field@Options::superstep) says otherwise. The threads that *dispatch* wakes do *inject* and *read* for
+//! their own tiles, which saves a barrier: the links into a tile are frozen from one *write*, which comes after all tiles
+//! have executed, to the next, so that no tile sees what another gives on the same edge (R30).
 
 mod dispatch;
 mod links;
@@ -20,10 +20,9 @@ use super::tile::{Connected, Tile};
 use super::trace::Sink;
 use super::{Outputs, Pe, Signals, SoftwareError};
 use dispatch::Workers;
-use links::Links;
 use pace::Pace;
 use share::{Fault, Placed, Share};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// An array cut into tiles.
 ///
@@ -38,11 +37,10 @@ pub struct Partitioned<P: Pe> {
     columns: usize,
     tile_rows: usize,
     tile_columns: usize,
-    boundary: Boundary<P::Token>,
-    /// For every tile the links that lead into it, from the west and from the north.
-    west: Vec<Links<P::Token>>,
-    north: Vec<Links<P::Token>>,
+    boundary: Streams<P>,
     shares: Shares<P>,
+    /// For every tile, row-major, its share and its number in there.
+    places: Vec<(usize, usize)>,
     workers: Workers<P>,
     /// Ticks between two barriers where there is no trace.
     superstep: u64,
@@ -53,6 +51,9 @@ pub struct Partitioned<P: Pe> {
 /// All tiles, row-major, in portions that one thread computes. A portion is locked by the thread that steps
 /// it, or, between ticks, by the one that runs the array: never by two at once.
 type Shares<P> = Arc<Vec<Mutex<Share<P>>>>;
+
+/// The streams: read by all threads during a superstep, changed only between runs.
+type Streams<P> = Arc<RwLock<Boundary<<P as Pe>::Token>>>;
 
 /// Locks a share. A panic in a PE is caught inside, so that a poisoned lock tells nothing new.
 fn lock<P: Pe>(share: &Mutex<Share<P>>) -> MutexGuard<'_, Share<P>> {
@@ -67,17 +68,15 @@ impl<P: Pe> Partitioned<P> {
             west_to_east: boundary.is_connected(Direction::WestToEast),
             north_to_south: boundary.is_connected(Direction::NorthToSouth),
         };
-        let (mut tiles, mut west, mut north) = (Vec::new(), Vec::new(), Vec::new());
+        let mut tiles = Vec::new();
         for row in (0..rows).step_by(tile_rows) {
             for column in (0..columns).step_by(tile_columns) {
                 let (height, width) = (tile_rows.min(rows - row), tile_columns.min(columns - column));
                 let mut placed = Placed::new(&pe, [row, column], [height, width], connected);
-                placed.east = (column + width < columns).then(Vec::new);
-                placed.south = (row + height < rows).then(Vec::new);
+                placed.hops = row / tile_rows + column / tile_columns;
+                placed.left.east = (column + width < columns).then(Vec::new);
+                placed.left.south = (row + height < rows).then(Vec::new);
                 tiles.push(placed);
-                let links = |first, lanes| if first { Links::boundary(lanes) } else { Links::between(lanes) };
-                west.push(links(column == 0, height));
-                north.push(links(row == 0, width));
             }
         }
         let per_row = columns.div_ceil(tile_columns);
@@ -92,11 +91,14 @@ impl<P: Pe> Partitioned<P> {
             Dispatch::Tasks => tiles.len(),
             Dispatch::Pool => threads,
         };
-        let mut shares = Vec::with_capacity(portions);
+        let boundary = Arc::new(RwLock::new(boundary));
+        let (mut shares, mut places) = (Vec::with_capacity(portions), Vec::with_capacity(tiles.len()));
         let mut tiles = tiles.into_iter();
         for portion in 0..portions {
             let size = tiles.len().div_ceil(portions - portion);
-            shares.push(Mutex::new(Share::new(pe.clone(), tiles.by_ref().take(size).collect())));
+            places.extend((0..size).map(|number| (portion, number)));
+            let tiles = tiles.by_ref().take(size).collect();
+            shares.push(Mutex::new(Share::new(pe.clone(), tiles, Arc::clone(&boundary))));
         }
         let shares = Arc::new(shares);
         Ok(Self {
@@ -106,8 +108,7 @@ impl<P: Pe> Partitioned<P> {
             tile_rows,
             tile_columns,
             boundary,
-            west,
-            north,
+            places,
             superstep,
             workers: Workers::new(options.dispatch, threads, &shares)?,
             shares,
@@ -147,12 +148,20 @@ impl<P: Pe> Partitioned<P> {
         coordinate: usize,
         entries: impl IntoIterator<Item = Option<P::Token>>,
     ) -> Result<(), SoftwareError> {
-        self.boundary.feed(side, coordinate, entries)
+        self.streams_mut().feed(side, coordinate, entries)
     }
 
     /// Entries of all streams that have not been presented yet.
     pub fn left(&self) -> usize {
-        self.boundary.left()
+        self.streams().left()
+    }
+
+    fn streams(&self) -> RwLockReadGuard<'_, Boundary<P::Token>> {
+        self.boundary.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn streams_mut(&self) -> RwLockWriteGuard<'_, Boundary<P::Token>> {
+        self.boundary.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Every PE's state, row-major.
@@ -168,7 +177,7 @@ impl<P: Pe> Partitioned<P> {
     /// Whether nothing is left to do: the streams are at their end and no link leads an entry into a PE any
     /// more.
     pub fn is_drained(&self) -> bool {
-        let moves = |direction| self.boundary.is_connected(direction);
+        let moves = |direction| self.streams().is_connected(direction);
         let (east, south) = (moves(Direction::WestToEast), moves(Direction::NorthToSouth));
         let idle = |(at, outputs): (usize, &Outputs<P::Token>)| {
             let (row, column) = (at / self.columns + 1, at % self.columns + 1);
@@ -225,7 +234,7 @@ impl<P: Pe> Partitioned<P> {
         };
         // A tick that ended half-way has taken its entries too.
         let presented = self.tick - start + u64::from(run.is_err());
-        self.boundary.skip(usize::try_from(presented).unwrap_or(usize::MAX));
+        self.streams_mut().skip(usize::try_from(presented).unwrap_or(usize::MAX));
         self.broken = run.is_err();
         run
     }
@@ -238,7 +247,7 @@ impl<P: Pe> Partitioned<P> {
     pub fn edge<S: Sink<P> + Send>(&mut self, signals: Signals, sink: &mut S) -> Result<(), SoftwareError> {
         if signals.reset || signals.clear {
             if signals.advance {
-                self.boundary.skip(1);
+                self.streams_mut().skip(1);
             }
             self.clear();
         } else if signals.advance {
@@ -248,7 +257,6 @@ impl<P: Pe> Partitioned<P> {
     }
 
     fn clear(&mut self) {
-        self.west.iter_mut().chain(&mut self.north).for_each(Links::clear);
         for share in self.shares.iter() {
             let Share { pe, tiles, .. } = &mut *lock(share);
             tiles.iter_mut().for_each(|placed| placed.clear(pe));
@@ -262,11 +270,9 @@ impl<P: Pe> Partitioned<P> {
         let (start, rows, columns) = (self.tick, self.tile_rows, self.tile_columns);
         let (rows, columns) = (self.rows.div_ceil(rows), self.columns.div_ceil(columns));
         let pace = Pace::new(start, ticks, superstep, rows, columns);
-        self.west.iter_mut().chain(&mut self.north).for_each(Links::begin);
+        self.shares.iter().for_each(|share| lock(share).begin(pace, S::ENABLED));
         let mut fault: Option<Fault> = None;
         for superstep in 0..pace.supersteps() {
-            self.inject(&pace, superstep);
-            self.read(S::ENABLED);
             self.workers.dispatch(&self.shares)?;
             fault = self.collect(fault);
             // Tiles that are behind may still find an earlier fault.
@@ -281,39 +287,6 @@ impl<P: Pe> Partitioned<P> {
         Ok(())
     }
 
-    /// Inject: the next entries of every stream enter their boundary links.
-    fn inject(&mut self, pace: &Pace, superstep: u64) {
-        let boundary = &self.boundary;
-        let mut links = self.west.iter_mut().zip(&mut self.north);
-        for share in self.shares.iter() {
-            for (placed, (west, north)) in lock(share).tiles.iter_mut().zip(&mut links) {
-                let hops = placed.row / self.tile_rows + placed.column / self.tile_columns;
-                placed.ticks = pace.ticks(superstep, hops);
-                let ticks = placed.count();
-                west.inject(ticks, pace.length(), |edges, entries| {
-                    boundary.look_ahead(Side::West, placed.rows(), edges, entries);
-                });
-                north.inject(ticks, pace.length(), |edges, entries| {
-                    boundary.look_ahead(Side::North, placed.columns(), edges, entries);
-                });
-            }
-        }
-    }
-
-    /// Read: every tile gets all its inputs before any tile executes.
-    fn read(&mut self, trace: bool) {
-        let mut links = self.west.iter_mut().zip(&mut self.north);
-        for share in self.shares.iter() {
-            let mut share = lock(share);
-            share.trace = trace;
-            for (placed, (west, north)) in share.tiles.iter_mut().zip(&mut links) {
-                let ticks = placed.count();
-                west.read(ticks, &mut placed.west);
-                north.read(ticks, &mut placed.north);
-            }
-        }
-    }
-
     /// Collect: what went wrong in any tile, and before: the first of it.
     fn collect(&mut self, known: Option<Fault>) -> Option<Fault> {
         let found = self.shares.iter().filter_map(|share| lock(share).fault.take());
@@ -321,24 +294,24 @@ impl<P: Pe> Partitioned<P> {
     }
 
     /// Write: what leaves a tile goes into the links that lead into the next.
-    fn write(&mut self) {
+    fn write(&self) {
         let per_row = self.columns.div_ceil(self.tile_columns);
-        let mut at = 0;
-        for share in self.shares.iter() {
-            for placed in &mut lock(share).tiles {
-                let (ticks, [height, width]) = (placed.count() as usize, placed.size);
-                if let Some(east) = &mut placed.east {
-                    // Nothing leaves a tile whose PE has panicked.
-                    east.resize(ticks * height, None);
-                    self.west[at + 1].write(east);
-                }
-                if let Some(south) = &mut placed.south {
-                    south.resize(ticks * width, None);
-                    self.north[at + per_row].write(south);
-                }
-                at += 1;
+        for at in 0..self.places.len() {
+            let mut left = self.with(at, Placed::leave);
+            if let Some(east) = &mut left.east {
+                self.with(at + 1, |next| next.west.write(east));
             }
+            if let Some(south) = &mut left.south {
+                self.with(at + per_row, |next| next.north.write(south));
+            }
+            self.with(at, |placed| placed.left = left);
         }
+    }
+
+    /// Does something with a tile.
+    fn with<T>(&self, tile: usize, what: impl FnOnce(&mut Placed<P>) -> T) -> T {
+        let (share, number) = self.places[tile];
+        what(&mut lock(&self.shares[share]).tiles[number])
     }
 
     /// Record: merge the tiles' events, each tile's being in order already, into the order of coordinates. With a

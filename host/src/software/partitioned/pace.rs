@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// A run cut into supersteps, each of which ends with a barrier.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
     /// First tick of the run.
     start: u64,

@@ -1,11 +1,17 @@
 //! What one thread computes between two barriers: tiles at their places.
 
+use super::Streams;
+use super::links::Links;
+use super::pace::Pace;
+use crate::software::array::Side;
+use crate::software::boundary::Boundary;
 use crate::software::tile::{Connected, Tile};
 use crate::software::trace::Event;
 use crate::software::{Outputs, Pe, SoftwareError};
 use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::PoisonError;
 
 /// A PE that panicked.
 pub(super) struct Fault {
@@ -32,22 +38,42 @@ impl From<Fault> for SoftwareError {
 pub(super) struct Share<P: Pe> {
     pub(super) pe: P,
     pub(super) tiles: Vec<Placed<P>>,
+    streams: Streams<P>,
+    /// The run, and supersteps of it that have been executed.
+    pace: Pace,
+    supersteps: u64,
     /// Whether events are wanted.
-    pub(super) trace: bool,
+    trace: bool,
     /// First fault of the last superstep.
     pub(super) fault: Option<Fault>,
 }
 
 impl<P: Pe> Share<P> {
-    pub(super) fn new(pe: P, tiles: Vec<Placed<P>>) -> Self {
-        Self { pe, tiles, trace: false, fault: None }
+    pub(super) fn new(pe: P, tiles: Vec<Placed<P>>, streams: Streams<P>) -> Self {
+        Self { pe, tiles, streams, pace: Pace::default(), supersteps: 0, trace: false, fault: None }
     }
 
-    /// Dispatch: every tile executes its ticks on what it has read. A PE that panics becomes a fault; the thread
-    /// lives on.
+    /// Before a run.
+    pub(super) fn begin(&mut self, pace: Pace, trace: bool) {
+        (self.pace, self.supersteps, self.trace) = (pace, 0, trace);
+        let links = |placed: &mut Placed<P>| {
+            placed.west.begin();
+            placed.north.begin();
+        };
+        self.tiles.iter_mut().for_each(links);
+    }
+
+    /// Dispatch: every tile takes the inputs of its ticks and executes them. A PE that panics becomes a fault; the
+    /// thread lives on.
     pub(super) fn step(&mut self) {
-        let Self { pe, tiles, trace, fault } = self;
-        for placed in tiles.iter_mut().filter(|placed| !placed.faulty) {
+        let Self { pe, tiles, streams, pace, supersteps, trace, fault } = self;
+        let streams = streams.read().unwrap_or_else(PoisonError::into_inner);
+        for placed in tiles.iter_mut() {
+            placed.ticks = pace.ticks(*supersteps, placed.hops);
+            if placed.faulty {
+                continue;
+            }
+            placed.inject(&streams, pace.length());
             let stepped = catch_unwind(AssertUnwindSafe(|| placed.step(pe, *trace)));
             if let Err(panic) = stepped {
                 placed.faulty = true;
@@ -59,6 +85,7 @@ impl<P: Pe> Share<P> {
                 }
             }
         }
+        *supersteps += 1;
     }
 }
 
@@ -76,14 +103,15 @@ pub(super) struct Placed<P: Pe> {
     pub(super) column: usize,
     pub(super) size: [usize; 2],
     pub(super) connected: Connected,
+    /// Its distance in tiles from the first tile.
+    pub(super) hops: usize,
     /// Ticks to execute.
-    pub(super) ticks: Range<u64>,
-    /// What enters from the west and from the north: tick after tick, an entry a row, an entry a column.
-    pub(super) west: Vec<Option<P::Token>>,
-    pub(super) north: Vec<Option<P::Token>>,
-    /// What leaves to the east and to the south, where there is a tile.
-    pub(super) east: Option<Vec<Option<P::Token>>>,
-    pub(super) south: Option<Vec<Option<P::Token>>>,
+    ticks: Range<u64>,
+    /// The links that lead into it.
+    pub(super) west: Links<P::Token>,
+    pub(super) north: Links<P::Token>,
+    /// What leaves it.
+    pub(super) left: Left<P::Token>,
     /// Events, tick after tick, in a tick row by row.
     pub(super) events: Vec<Event<P>>,
     /// States of single PEs after a clear, by their coordinates in the array.
@@ -102,11 +130,11 @@ impl<P: Pe> Placed<P> {
             column,
             size,
             connected,
+            hops: 0,
             ticks: 0..0,
-            west: Vec::new(),
-            north: Vec::new(),
-            east: None,
-            south: None,
+            west: Links::new(column == 0, size[0]),
+            north: Links::new(row == 0, size[1]),
+            left: Left::default(),
             events: Vec::new(),
             starts: Vec::new(),
             now: 0,
@@ -118,7 +146,9 @@ impl<P: Pe> Placed<P> {
     pub(super) fn clear(&mut self, pe: &P) {
         self.tile.clear(pe);
         self.start();
-        self.east.iter_mut().chain(&mut self.south).for_each(Vec::clear);
+        self.west.clear();
+        self.north.clear();
+        self.left.east.iter_mut().chain(&mut self.left.south).for_each(Vec::clear);
         self.events.clear();
         self.faulty = false;
     }
@@ -130,42 +160,31 @@ impl<P: Pe> Placed<P> {
         }
     }
 
-    /// How many ticks to execute.
-    pub(super) fn count(&self) -> u64 {
-        self.ticks.end - self.ticks.start
-    }
-
-    /// Rows of the array that the tile covers.
-    pub(super) fn rows(&self) -> Range<usize> {
-        self.row..self.row + self.size[0]
-    }
-
-    /// Columns of the array that the tile covers.
-    pub(super) fn columns(&self) -> Range<usize> {
-        self.column..self.column + self.size[1]
-    }
-
     /// Coordinates inside the tile, row-major.
     pub(super) fn coordinates(&self) -> impl Iterator<Item = (usize, usize)> + use<P> {
         let [height, width] = self.size;
         (0..height).flat_map(move |row| (0..width).map(move |column| (row, column)))
     }
 
+    /// Inject: the next entries of the streams enter the links from the boundary.
+    fn inject(&mut self, streams: &Boundary<P::Token>, end: u64) {
+        let ([height, width], ticks) = (self.size, self.ticks.end - self.ticks.start);
+        let (rows, columns) = (self.row..self.row + height, self.column..self.column + width);
+        self.west.inject(ticks, end, |edges, entries| streams.look_ahead(Side::West, rows, edges, entries));
+        self.north.inject(ticks, end, |edges, entries| streams.look_ahead(Side::North, columns, edges, entries));
+    }
+
     fn step(&mut self, pe: &P, trace: bool) {
-        let [height, width] = self.size;
-        self.now = self.ticks.start;
-        let (west, north) = (std::mem::take(&mut self.west), std::mem::take(&mut self.north));
-        for (west, north) in west.chunks_exact(height).zip(north.chunks_exact(width)) {
-            self.tile.read(west, north);
+        for tick in self.ticks.clone() {
+            self.now = tick;
+            self.tile.read(self.west.read(), self.north.read());
             if trace {
                 self.step_traced(pe);
             } else {
                 self.tile.step(pe);
             }
-            self.leave();
-            self.now += 1;
+            self.keep();
         }
-        (self.west, self.north) = (west, north);
     }
 
     fn step_traced(&mut self, pe: &P) {
@@ -185,16 +204,34 @@ impl<P: Pe> Placed<P> {
     }
 
     /// Keeps what has left the tile for those that it leads into.
-    fn leave(&mut self) {
-        let [height, width] = self.size;
-        let (tile, connected) = (&self.tile, self.connected);
-        if let Some(east) = &mut self.east {
-            let entry = |row| connected.west_to_east.then(|| tile.outputs(row, width - 1).east).flatten();
-            east.extend((0..height).map(entry));
+    fn keep(&mut self) {
+        let Connected { west_to_east, north_to_south } = self.connected;
+        if let Some(east) = self.left.east.as_mut().filter(|_| west_to_east) {
+            self.tile.east(east);
         }
-        if let Some(south) = &mut self.south {
-            let entry = |column| connected.north_to_south.then(|| tile.outputs(height - 1, column).south);
-            south.extend((0..width).map(|column| entry(column).flatten()));
+        if let Some(south) = self.left.south.as_mut().filter(|_| north_to_south) {
+            self.tile.south(south);
         }
+    }
+
+    /// Gives away what has left the tile in a superstep; nothing has where a PE has panicked, or nothing is connected.
+    pub(super) fn leave(&mut self) -> Left<P::Token> {
+        let ([height, width], ticks) = (self.size, (self.ticks.end - self.ticks.start) as usize);
+        self.left.east.iter_mut().for_each(|east| east.resize(ticks * height, None));
+        self.left.south.iter_mut().for_each(|south| south.resize(ticks * width, None));
+        std::mem::take(&mut self.left)
+    }
+}
+
+/// What leaves a tile to the east and to the south, where there is a tile: tick after tick, an entry a row, an entry a
+/// column.
+pub(super) struct Left<T> {
+    pub(super) east: Option<Vec<Option<T>>>,
+    pub(super) south: Option<Vec<Option<T>>>,
+}
+
+impl<T> Default for Left<T> {
+    fn default() -> Self {
+        Self { east: None, south: None }
     }
 }
