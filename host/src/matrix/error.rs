@@ -54,9 +54,9 @@ pub enum MatrixError {
         /// Its columns.
         columns: u64,
     },
-    /// An element type that operands cannot have.
+    /// An element type that is not taken.
     #[error(
-        "{}: has dtype {}, but operands of {w} bits are {wanted}; convert it with astype",
+        "{}: has dtype {}, but {elements} are {wanted}; convert it with astype",
         shown(path),
         quoted(dtype)
     )]
@@ -65,8 +65,8 @@ pub enum MatrixError {
         path: PathBuf,
         /// Its dtype.
         dtype: String,
-        /// Operand width of the design.
-        w: u32,
+        /// What they are.
+        elements: String,
         /// The types that would do.
         wanted: &'static str,
     },

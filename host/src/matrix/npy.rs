@@ -21,6 +21,55 @@ const BEFORE_TEXT: u64 = 10;
 /// # Errors
 /// Everything that can be wrong with the file, by its name; `limit` is the most memory in bytes it may take.
 pub fn read(path: &Path, w: u32, limit: u64) -> Result<Operands, MatrixError> {
+    let file = Opened::new(path, size_of::<i32>(), limit)?;
+    let matrix = match file.dtype.as_str() {
+        "|i1" | "<i1" | ">i1" => file.read::<i8, _>()?,
+        "<i2" | ">i2" if w > 8 => file.read::<i16, _>()?,
+        _ => {
+            let wanted = if w > 8 { "int8 or int16" } else { "int8" };
+            return Err(file.wrong_type(format!("operands of {w} bits"), wanted));
+        }
+    };
+    check_values(path, matrix, w)
+}
+
+/// Reads floats, 4 or 8 bytes wide: as they are, or from types of which they hold every number.
+///
+/// # Errors
+/// See [`read`]. No float64 is read where float32 are wanted.
+pub fn read_floats<T>(path: &Path, limit: u64) -> Result<Matrix<T>, MatrixError>
+where
+    T: Deserialize + From<f32> + From<i16> + From<i8> + Copy + Default,
+{
+    let file = Opened::new(path, size_of::<T>(), limit)?;
+    let double = size_of::<T>() == size_of::<f64>();
+    match file.dtype.as_str() {
+        "<f8" | ">f8" if double => file.read::<T, T>(),
+        "<f4" | ">f4" => file.read::<f32, T>(),
+        "|i1" | "<i1" | ">i1" => file.read::<i8, T>(),
+        "<i2" | ">i2" => file.read::<i16, T>(),
+        _ => {
+            let wanted = if double { "float64, float32, int16 or int8" } else { "float32, int16 or int8" };
+            Err(file.wrong_type(format!("floats of {} bits", 8 * size_of::<T>()), wanted))
+        }
+    }
+}
+
+/// A file whose header has been read.
+struct Opened<'a> {
+    path: &'a Path,
+    rows: u64,
+    columns: u64,
+    order: Order,
+    dtype: String,
+    /// Bytes of the whole file.
+    length: u64,
+    npy: NpyFile<BufReader<File>>,
+}
+
+impl<'a> Opened<'a> {
+    /// Opens a file of which every element is going to take so many bytes.
+    fn new(path: &'a Path, element: usize, limit: u64) -> Result<Self, MatrixError> {
     let owned = || path.to_owned();
     let open = |source| MatrixError::Open { path: owned(), source };
     // Looked at before it is opened: to open a pipe waits for its other end.
@@ -50,65 +99,53 @@ pub fn read(path: &Path, w: u32, limit: u64) -> Result<Operands, MatrixError> {
     if rows == 0 || columns == 0 {
         return Err(MatrixError::Empty { path: owned(), rows, columns });
     }
-    let bytes = u128::from(rows) * u128::from(columns) * size_of::<i32>() as u128;
+    let bytes = u128::from(rows) * u128::from(columns) * element as u128;
     if bytes > u128::from(limit) {
         return Err(MatrixError::Memory { path: owned(), rows, columns, bytes, limit });
     }
-    let order = header.order();
-    let elements = Elements { path, rows, columns, length: metadata.len() };
-    let dtype = header.dtype().descr();
-    let npy = NpyFile::with_header(header, reader);
-    let values = match dtype.trim_matches('\'') {
-        "|i1" | "<i1" | ">i1" => elements.read::<i8>(npy)?,
-        "<i2" | ">i2" if w > 8 => elements.read::<i16>(npy)?,
-        other => {
-            let wanted = if w > 8 { "int8 or int16" } else { "int8" };
-            return Err(MatrixError::Dtype { path: owned(), dtype: other.to_owned(), w, wanted });
-        }
-    };
-    let matrix = match order {
-        Order::C => Matrix::new(rows as usize, columns as usize, values),
-        Order::Fortran => transposed(&Matrix::new(columns as usize, rows as usize, values)),
-    };
-    check_values(path, matrix, w)
-}
+        Ok(Self {
+            path,
+            rows,
+            columns,
+            order: header.order(),
+            dtype: header.dtype().descr().trim_matches('\'').to_owned(),
+            length: metadata.len(),
+            npy: NpyFile::with_header(header, reader),
+        })
+    }
 
-/// What is known of a file's data when they are read.
-struct Elements<'a> {
-    path: &'a Path,
-    rows: u64,
-    columns: u64,
-    /// Bytes of the whole file.
-    length: u64,
-}
+    fn wrong_type(&self, elements: String, wanted: &'static str) -> MatrixError {
+        MatrixError::Dtype { path: self.path.to_owned(), dtype: self.dtype.clone(), elements, wanted }
+    }
 
-impl Elements<'_> {
-    fn read<T: Deserialize + Into<i32>>(
-        &self,
-        npy: NpyFile<BufReader<File>>,
-    ) -> Result<Vec<i32>, MatrixError> {
+    /// Reads elements of type `T` as elements of type `E`.
+    fn read<T: Deserialize + Into<E>, E: Copy + Default>(self) -> Result<Matrix<E>, MatrixError> {
         let (path, rows, columns) = (self.path.to_owned(), self.rows, self.columns);
         let count = u128::from(rows) * u128::from(columns);
         if u128::from(self.length) < count * size_of::<T>() as u128 {
             return Err(MatrixError::Truncated { path, rows, columns });
         }
-        // As they are read, and as operands.
-        let bytes = count * (size_of::<T>() + size_of::<i32>()) as u128;
+        // As they are read, and as they are kept.
+        let bytes = count * (size_of::<T>() + size_of::<E>()) as u128;
         if !memory::is_there(bytes) {
             return Err(MatrixError::NoMemory { path, rows, columns, bytes });
         }
-        let values: io::Result<Vec<T>> = npy.into_vec();
-        match values {
-            Ok(values) => Ok(values.into_iter().map(Into::into).collect()),
+        let values: io::Result<Vec<T>> = self.npy.into_vec();
+        let values: Vec<E> = match values {
+            Ok(values) => values.into_iter().map(Into::into).collect(),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                Err(MatrixError::Truncated { path, rows, columns })
+                return Err(MatrixError::Truncated { path, rows, columns });
             }
-            Err(source) => Err(MatrixError::Read { path, source }),
-        }
+            Err(source) => return Err(MatrixError::Read { path, source }),
+        };
+        Ok(match self.order {
+            Order::C => Matrix::new(rows as usize, columns as usize, values),
+            Order::Fortran => transposed(&Matrix::new(columns as usize, rows as usize, values)),
+        })
     }
 }
 
-fn transposed(matrix: &Operands) -> Operands {
+fn transposed<T: Copy + Default>(matrix: &Matrix<T>) -> Matrix<T> {
     let columns = (0..matrix.columns()).flat_map(|column| (0..matrix.rows()).map(move |row| (row, column)));
     let values = columns.map(|(row, column)| matrix.row(row)[column]).collect();
     Matrix::new(matrix.columns(), matrix.rows(), values)
@@ -248,9 +285,16 @@ mod tests {
     }
 
     fn read_bytes(bytes: &[u8], w: u32) -> Result<Operands, String> {
+        read_with(bytes, |path| read(path, w, 1 << 20))
+    }
+
+    fn read_with<T>(
+        bytes: &[u8],
+        read: impl FnOnce(&Path) -> Result<Matrix<T>, MatrixError>,
+    ) -> Result<Matrix<T>, String> {
         let file = tempfile::NamedTempFile::new().expect("temporary file");
         std::fs::write(file.path(), bytes).expect("written");
-        read(file.path(), w, 1 << 20).map_err(|error| {
+        read(file.path()).map_err(|error| {
             let text = error.to_string();
             let name = file.path().display().to_string();
             assert!(text.starts_with(&name), "the error names the file: {text}");
@@ -268,6 +312,32 @@ mod tests {
         let expected = Matrix::new(1, 2, vec![0x0102, -2]);
         assert_eq!(read_bytes(&numpy(">i2", false, "1, 2", &[1, 2, 0xFF, 0xFE]), 16), Ok(expected.clone()));
         assert_eq!(read_bytes(&numpy("<i2", false, "1, 2", &[2, 1, 0xFE, 0xFF]), 16), Ok(expected));
+    }
+
+    #[test]
+    fn floats_are_read_without_loss() {
+        let read_f32 = |bytes: &[u8]| read_with(bytes, |path| read_floats::<f32>(path, 64));
+        let read_f64 = |bytes: &[u8]| read_with(bytes, |path| read_floats::<f64>(path, 64));
+        // 1.5, −0 and infinity; down the columns, so that the order counts too.
+        let single = [0, 0, 0xC0, 0x3F, 0, 0, 0, 0x80, 0, 0, 0x80, 0x7F, 0, 0, 0xC0, 0xBF];
+        let values = read_f32(&numpy("<f4", true, "2, 2", &single)).expect("floats");
+        assert_eq!(values.values(), [1.5, f32::INFINITY, -0.0, -1.5]);
+        let wide = read_f64(&numpy("<f4", true, "2, 2", &single)).expect("floats");
+        assert_eq!(wide.values(), [1.5, f64::INFINITY, -0.0, -1.5]);
+        let double = [0x3F, 0xB9, 0x99, 0x99, 0x99, 0x99, 0x99, 0x9A];
+        let tenth = numpy(">f8", false, "1, 1", &double);
+        assert_eq!(read_f64(&tenth).expect("a float").values(), [0.1]);
+        let loss = read_f32(&tenth).expect_err("no float32 is one tenth as float64 has it");
+        let text = ": has dtype >f8, but floats of 32 bits are float32, int16 or int8; convert it with astype";
+        assert_eq!(loss, text);
+        assert_eq!(read_f32(&numpy(">i2", false, "1, 1", &[0x80, 0])).expect("a float").values(), [-32768.0]);
+        assert_eq!(read_f64(&numpy("|i1", false, "1, 1", &[0xFF])).expect("a float").values(), [-1.0]);
+        let error = read_f64(&numpy("<c8", false, "1, 1", &[0; 8])).expect_err("a complex number");
+        assert!(error.contains("but floats of 64 bits are float64, float32, int16 or int8"), "{error}");
+        let large = read_f64(&numpy("<f8", false, "3, 3", &[0; 72])).expect_err("above 64 bytes");
+        assert!(large.starts_with(": a 3×3 matrix would take 72 bytes"), "{large}");
+        let short = read_f64(&numpy("<f8", false, "1, 2", &[0; 15])).expect_err("a byte is missing");
+        assert!(short.contains("is truncated"), "{short}");
     }
 
     #[test]

@@ -249,7 +249,7 @@ impl<P: Pe> Machine<P> {
                 before,
                 after: self.states[i].clone(),
             };
-            sink.record(event).map_err(|source| SoftwareError::Trace { tick, source })?;
+            sink.record(&event).map_err(|source| SoftwareError::Trace { tick, source })?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::pe::{Inputs, Outputs, Pe};
 use std::{fmt, io};
 
 /// Bytes that a file's sink gathers before it writes them out.
-const BLOCK: usize = 1 << 16;
+const BLOCK: usize = 1 << 19;
 
 /// One PE on one advancing edge.
 #[derive(Clone)]
@@ -58,7 +58,7 @@ pub trait Sink<P: Pe> {
     ///
     /// # Errors
     /// Whatever keeps the event from being stored; it ends the run.
-    fn record(&mut self, event: Event<P>) -> io::Result<()>;
+    fn record(&mut self, event: &Event<P>) -> io::Result<()>;
 }
 
 /// No trace.
@@ -68,7 +68,7 @@ pub struct Off;
 impl<P: Pe> Sink<P> for Off {
     const ENABLED: bool = false;
 
-    fn record(&mut self, _event: Event<P>) -> io::Result<()> {
+    fn record(&mut self, _event: &Event<P>) -> io::Result<()> {
         Ok(())
     }
 }
@@ -77,7 +77,7 @@ impl<P: Pe> Sink<P> for Off {
 impl<P: Pe, S: Sink<P>> Sink<P> for Option<S> {
     const ENABLED: bool = S::ENABLED;
 
-    fn record(&mut self, event: Event<P>) -> io::Result<()> {
+    fn record(&mut self, event: &Event<P>) -> io::Result<()> {
         self.as_mut().map_or(Ok(()), |sink| sink.record(event))
     }
 }
@@ -86,16 +86,16 @@ impl<P: Pe, S: Sink<P>> Sink<P> for Option<S> {
 impl<P: Pe, S: Sink<P>, T: Sink<P>> Sink<P> for (S, T) {
     const ENABLED: bool = S::ENABLED || T::ENABLED;
 
-    fn record(&mut self, event: Event<P>) -> io::Result<()> {
-        self.0.record(event.clone())?;
+    fn record(&mut self, event: &Event<P>) -> io::Result<()> {
+        self.0.record(event)?;
         self.1.record(event)
     }
 }
 
 /// The trace in memory.
 impl<P: Pe> Sink<P> for Vec<Event<P>> {
-    fn record(&mut self, event: Event<P>) -> io::Result<()> {
-        self.push(event);
+    fn record(&mut self, event: &Event<P>) -> io::Result<()> {
+        self.push(event.clone());
         Ok(())
     }
 }

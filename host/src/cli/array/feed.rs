@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::file::quoted;
-use crate::matrix::{self, size};
+use crate::matrix::{self, Matrix, MatrixError, size};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -13,12 +13,15 @@ pub(super) type Lanes<T> = Vec<Vec<Option<T>>>;
 const WIDTH: u32 = 16;
 
 /// What a stream may consist of.
-pub(super) trait Entry: Copy + From<i16> {
+pub(super) trait Entry: Copy + Default {
     /// What its text must be.
     const WHAT: &'static str;
 
     /// Reads it.
     fn parse(text: &str) -> Option<Self>;
+
+    /// Reads a .npy file of them.
+    fn npy(path: &Path, limit: u64) -> Result<Matrix<Self>, MatrixError>;
 }
 
 impl Entry for i32 {
@@ -27,23 +30,29 @@ impl Entry for i32 {
     fn parse(text: &str) -> Option<Self> {
         text.parse::<i16>().ok().map(Self::from)
     }
-}
 
-impl Entry for f32 {
-    const WHAT: &'static str = "a number";
-
-    fn parse(text: &str) -> Option<Self> {
-        text.parse().ok()
+    fn npy(path: &Path, limit: u64) -> Result<Matrix<Self>, MatrixError> {
+        matrix::read(path, WIDTH, limit)
     }
 }
 
-impl Entry for f64 {
-    const WHAT: &'static str = "a number";
+macro_rules! floats {
+    ($($float:ty),*) => { $(
+        impl Entry for $float {
+            const WHAT: &'static str = "a number";
 
-    fn parse(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
+            fn parse(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+
+            fn npy(path: &Path, limit: u64) -> Result<Matrix<Self>, MatrixError> {
+                matrix::read_floats(path, limit)
+            }
+        }
+    )* };
 }
+
+floats!(f32, f64);
 
 /// What stands between the brackets of streams that are given as an argument.
 fn inline(name: &str) -> Option<&str> {
@@ -55,8 +64,8 @@ pub(super) fn is_inline(name: &str) -> bool {
     inline(name).is_some()
 }
 
-/// Reads a matrix or the streams of a side: `[1,2;3,4]` with lanes between semicolons, a .npy file of int8 or int16, or
-/// a .csv file with a lane a line. An empty entry is no token.
+/// Reads a matrix or the streams of a side: `[1,2;3,4]` with lanes between semicolons, a .npy file (of floats where
+/// the PE takes them), or a .csv file with a lane a line. An empty entry is no token.
 ///
 /// # Errors
 /// A file that cannot be read; an entry that is no number; lanes of different lengths; no lanes or no entries.
@@ -65,10 +74,8 @@ pub(super) fn read<T: Entry>(name: &str, limit: u64) -> anyhow::Result<Lanes<T>>
     let lanes = if let Some(text) = inline(name) {
         parse(name, text.replace(';', "\n").as_bytes())?
     } else if path.extension().is_some_and(|extension| extension == "npy") {
-        let matrix = matrix::read(path, WIDTH, limit).map_err(Error::from)?;
-        // Of 16 bits at most, as it was asked for.
-        let entry = |&value: &i32| Some(T::from(value as i16));
-        (0..matrix.rows()).map(|row| matrix.row(row).iter().map(entry).collect()).collect()
+        let matrix = T::npy(path, limit).map_err(Error::from)?;
+        (0..matrix.rows()).map(|row| matrix.row(row).iter().copied().map(Some).collect()).collect()
     } else {
         parse(name, &text(name, limit)?)?
     };

@@ -63,7 +63,7 @@ impl<P: Waves> Sink<P> for TraceFile
 where
     P: Pe<Token: Serialize, State: Serialize>,
 {
-    fn record(&mut self, event: Event<P>) -> io::Result<()> {
+    fn record(&mut self, event: &Event<P>) -> io::Result<()> {
         match &mut self.to {
             Format::Lines(lines) => lines.record(event),
             Format::Waves(waves) => waves.record(event),

@@ -83,11 +83,11 @@ fn grids_beside(columns: usize) -> usize {
 }
 
 impl<P: Drawn> Sink<P> for Drawing {
-    fn record(&mut self, event: Event<P>) -> io::Result<()> {
+    fn record(&mut self, event: &Event<P>) -> io::Result<()> {
         self.first_tick.get_or_insert(event.tick);
         let (left, top) = self.origin(event.tick);
         let (x, y) = (left + event.column * CELL.0, top + event.row * CELL.1);
-        let Cell { met: [west, north], tokens, sum, raised } = Cell::new(&event);
+        let Cell { met: [west, north], tokens, sum, raised } = Cell::new(event);
         let class = match tokens {
             _ if raised.is_some() => "error",
             2 => "two",

@@ -44,8 +44,8 @@ impl<W: Write> TextView<W> {
 }
 
 impl<P: Drawn, W: Write> Sink<P> for TextView<W> {
-    fn record(&mut self, event: Event<P>) -> io::Result<()> {
-        let Cell { met: [west, north], sum, raised, .. } = Cell::new(&event);
+    fn record(&mut self, event: &Event<P>) -> io::Result<()> {
+        let Cell { met: [west, north], sum, raised, .. } = Cell::new(event);
         if let Some(name) = raised {
             self.errors.push(format!("! PE({},{}) {name}", event.row, event.column));
         }

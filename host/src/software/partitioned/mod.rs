@@ -26,11 +26,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 /// An array cut into tiles.
 ///
-/// One tile is the default, because of what a barrier costs. Measured on two cores, the best of many runs: a tick of
-/// 64×64 token PEs takes 2.9 µs in one tile on one thread, and 3.4 µs in two tiles on two threads of the pool that wait
-/// for each other every tick, of which computing is half. With 16 ticks between barriers ([`superstep`](field@Options::superstep))
-/// two threads take 2.5 µs where one takes 3.5. At 256×256 two threads gain either way: 31 µs where one takes 80, and
-/// 29 µs where one takes 52 with 16 ticks between barriers.
+/// One tile is the default, because of what a barrier costs. Measured on two cores, medians (`cargo bench -p systole
+/// --bench software -- 'one thread|two tiles'`): a tick of 64×64 token PEs takes 3.0 µs in one tile on one thread, and
+/// 3.2 µs in two tiles on two threads of the pool that wait for each other every tick, of which computing is half. With
+/// 16 ticks between barriers ([`superstep`](field@Options::superstep)) two threads take 1.8 µs. At 256×256 two threads
+/// gain either way: 29 µs where one takes 72, and 24 µs where one takes 39 with 16 ticks between barriers. PEs that are
+/// stepped one by one are slow enough for two threads to be 1.8 times as fast at 64×64 with a barrier a tick.
 pub struct Partitioned<P: Pe> {
     pe: P,
     rows: usize,
@@ -325,15 +326,15 @@ impl<P: Pe> Partitioned<P> {
         let mut tiles: Vec<&mut Placed<P>> = shares.iter_mut().flat_map(|share| &mut share.tiles).collect();
         for band in tiles.chunks_mut(self.columns.div_ceil(self.tile_columns)) {
             let height = band[0].size[0];
-            let mut events: Vec<_> =
-                band.iter_mut().map(|placed| (placed.size[1], placed.events.drain(..))).collect();
-            for _ in 0..height {
-                for (width, events) in &mut events {
-                    for event in events.by_ref().take(*width) {
+            for row in 0..height {
+                for placed in &*band {
+                    let width = placed.size[1];
+                    for event in &placed.events[row * width..][..width] {
                         sink.record(event).map_err(|source| SoftwareError::Trace { tick, source })?;
                     }
                 }
             }
+            band.iter_mut().for_each(|placed| placed.events.clear());
         }
         self.tick += 1;
         Ok(())

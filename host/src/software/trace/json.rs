@@ -5,6 +5,7 @@ use crate::software::Pe;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::ops::Range;
+use systole_hdl::wire::ErrorKind;
 
 /// Writes one JSON object a line:
 ///
@@ -70,27 +71,24 @@ where
     P::Token: Serialize,
     P::State: Serialize,
 {
-    fn record(&mut self, event: Event<P>) -> io::Result<()> {
-        let Event { tick, row, column, inputs, outputs, before, after } = event;
+    fn record(&mut self, event: &Event<P>) -> io::Result<()> {
+        let &Event { tick, row, column, ref inputs, ref outputs, ref before, ref after } = event;
         // The names hold nothing to escape, so that they are written as they are.
         if self.row != Some((tick, row)) {
             self.row = Some((tick, row));
             self.beginning.clear();
-            write!(self.beginning, "{{\"tick\":{tick},\"row\":{row}")?;
+            write!(self.beginning, "{{\"tick\":{tick},\"row\":{row},\"column\":")?;
         }
         self.lines.extend_from_slice(&self.beginning);
-        self.field(b",\"column\":", &column)?;
+        self.field(b"", &column)?;
         let west = self.field(b",\"west\":", &inputs.west)?;
         let north = self.field(b",\"north\":", &inputs.north)?;
         self.field_like(b",\"east\":", &outputs.east, (&inputs.west, west))?;
         self.field_like(b",\"south\":", &outputs.south, (&inputs.north, north))?;
-        if let Some(kind) = outputs.raised {
-            self.field(b",\"raised\":", &kind.name())?;
-        } else {
-            self.lines.extend_from_slice(b",\"raised\":null");
-        }
-        let at = self.field(b",\"before\":", &before)?;
-        self.field_like(b",\"after\":", &after, (&before, at))?;
+        let raised = outputs.raised.map(ErrorKind::name);
+        self.field(b",\"raised\":", &raised)?;
+        let at = self.field(b",\"before\":", before)?;
+        self.field_like(b",\"after\":", after, (before, at))?;
         self.lines.extend_from_slice(b"}\n");
         if self.lines.len() >= BLOCK {
             self.to.write_all(&self.lines)?;

@@ -193,7 +193,7 @@ fn write_vector(bits: u64, lines: &mut Vec<u8>) {
 }
 
 impl<P: Waves, W: Write> Sink<P> for Vcd<W> {
-    fn record(&mut self, event: Event<P>) -> io::Result<()> {
+    fn record(&mut self, event: &Event<P>) -> io::Result<()> {
         let Self { to, lines, columns, wires, per_pe, levels, tick } = self;
         if *tick != Some(event.tick) {
             writeln!(lines, "#{}", event.tick)?;
