@@ -10,6 +10,7 @@ mod synthesis;
 
 use crate::cache::{Cache, Files, Key, sha256};
 use crate::design::{Design, hash_of};
+use crate::label;
 use crate::report::{Report, Resource, Timed, resources};
 use crate::toolchain::{Found, Tool, Toolchain};
 use crate::top::Top;
@@ -249,6 +250,7 @@ impl Build<'_> {
             ("pins", &constraints::text(board)),
             ("device", &format!("{:?}", board.fpga)),
             ("placement", &placement::arguments(&board.fpga, 0).join(" ")),
+            ("label", &label::lines(design, self.hash).join("\n")),
             ("clock", &design.parameters().clock_hz.to_string()),
             ("seeds", &format!("{seeds:?}")),
             ("tools", &self.tools.identity().join("\n")),
@@ -284,7 +286,7 @@ impl Build<'_> {
         // There is at least one seed, or nothing was asked for.
         let best = best.ok_or(BuildError::NoSeed)?;
         progress("packing");
-        self.backend().pack(&self.folder, best.seed)?;
+        self.backend().pack(&self.folder, best.seed, &label::lines(design, self.hash))?;
         let image = image_file(board.fpga.family);
         let icetime_hz = self.icetime(&best)?;
         let path = self.folder.join(image);

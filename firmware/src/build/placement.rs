@@ -76,6 +76,9 @@ fn placed_file(family: Family, seed: u32) -> String {
     format!("placed-{seed}.{ending}")
 }
 
+/// What was placed on an iCE40, with a label.
+const LABELLED: &str = "labelled.asc";
+
 /// What nextpnr says while it places with a seed.
 pub fn log_file(seed: u32) -> String {
     format!("place-{seed}.log")
@@ -154,14 +157,19 @@ impl Backend<'_> {
         }
     }
 
-    /// Makes the bitstream of what was placed with a seed.
+    /// Makes the bitstream of what was placed with a seed, with a label where its form has a place for one.
     ///
     /// # Errors
-    /// The packer fails.
-    pub fn pack(&self, folder: &Path, seed: u32) -> Result<(), BuildError> {
+    /// The packer fails, a file cannot be read or written.
+    pub fn pack(&self, folder: &Path, seed: u32, label: &[String]) -> Result<(), BuildError> {
         let (placed, image) = (&*placed_file(self.fpga.family, seed), image_file(self.fpga.family));
         let all: Vec<&str> = match self.fpga.family {
-            Family::Ice40 => vec![placed, image],
+            Family::Ice40 => {
+                // Of several comments icepack keeps the last, and nextpnr begins with one.
+                let text = super::read(&folder.join(placed))?;
+                super::write(&folder.join(LABELLED), &format!("{text}.comment\n{}\n", label.join("\n")))?;
+                vec![LABELLED, image]
+            }
             Family::Ecp5 => vec!["--compress", "--input", placed, "--bit", image],
             Family::Gowin => vec!["-d", chip(self.fpga), "-o", image, placed],
         };

@@ -11,6 +11,7 @@ use crate::discover::{Machine, RETURN, UsbDevice};
 use crate::error::{Error, exit};
 use crate::file::{self, shown};
 use crate::flash::answer::{Answer, Uart, ask};
+use crate::flash::ice40;
 use crate::flash::target::{self, TargetError};
 use crate::link::target::LinkSpec;
 use anyhow::Context;
@@ -24,6 +25,7 @@ use systole_boards::{Board, Memory, device::Family, find};
 use systole_firmware::build::{BuildError, Request, Seeds};
 use systole_firmware::cache::{Cache, sha256};
 use systole_firmware::design::Design;
+use systole_firmware::label;
 use systole_firmware::toolchain::Toolchain;
 use write::{Action, Order};
 
@@ -42,7 +44,7 @@ pub struct FlashArgs {
     /// Write this file [default: the image of the design, from the cache or built]
     #[arg(long, value_name = "FILE", conflicts_with = "DesignArgs")]
     image: Option<PathBuf>,
-    /// The design hash that the file's image answers with, as `systole build` told it
+    /// The design hash that the file's image answers with, as `systole build` told it; an iCE40's image tells its own
     #[arg(long, value_name = "HASH", requires = "image", value_parser = hash)]
     design_hash: Option<u64>,
     /// Save what is in the way in this file first (iCE40)
@@ -85,6 +87,8 @@ struct Image {
     report: ImageReport,
     /// Hash that the board answers with, where it is known.
     design_hash: Option<u64>,
+    /// Rate of its UART, where it is known.
+    baud: Option<u32>,
 }
 
 /// Runs the subcommand; gives the exit code.
@@ -112,7 +116,7 @@ pub fn main(arguments: &FlashArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u
     let uart = Uart {
         machine: &machine,
         board,
-        baud: arguments.image.is_none().then_some(design.parameters().baud),
+        baud: image.as_ref().and_then(|image| image.baud),
         link: arguments.link.as_ref(),
         device: device.as_ref(),
     };
@@ -217,13 +221,22 @@ fn image(
 ) -> anyhow::Result<Option<Image>> {
     if let Some(path) = &arguments.image {
         let bytes = std::fs::read(path).with_context(|| format!("{}: cannot be read", shown(path)))?;
+        let label = ice40::image::Image::read(&bytes).ok().and_then(|image| label::read(&image.comments));
+        let (told, baud) = label.map(|(design, hash)| (hash, design.parameters().baud)).unzip();
+        if let (Some(told), Some(given)) = (told, arguments.design_hash)
+            && told != given
+        {
+            let text = format!("{}: its label tells the design hash {told:016x}, not {given:016x}", shown(path));
+            return Err(Error::Arguments(text).into());
+        }
+        let design_hash = told.or(arguments.design_hash);
         let report = ImageReport {
             bytes: bytes.len(),
             sha256: sha256(&bytes),
             from: shown(path),
-            design_hash: arguments.design_hash.map(|hash| format!("{hash:016x}")),
+            design_hash: design_hash.map(|hash| format!("{hash:016x}")),
         };
-        return Ok(Some(Image { bytes, report, design_hash: arguments.design_hash }));
+        return Ok(Some(Image { bytes, report, design_hash, baud }));
     }
     let failed = |error| Error::Build(error);
     let toolchain = Toolchain::of_user().map_err(BuildError::from).map_err(failed)?;
@@ -237,7 +250,7 @@ fn image(
         from: if built.from_cache { "cache" } else { "built" }.to_owned(),
         design_hash: Some(built.report.design_hash),
     };
-    Ok(Some(Image { bytes: built.bitstream, report, design_hash }))
+    Ok(Some(Image { bytes: built.bitstream, report, design_hash, baud: Some(design.parameters().baud) }))
 }
 
 /// Reads a design hash.

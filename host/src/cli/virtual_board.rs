@@ -6,7 +6,7 @@ use crate::error::{Error, exit};
 use crate::flash::ice40::image::{Die, Image};
 use crate::link::sim::SimLink;
 use crate::link::software::SoftwareLink;
-use crate::virtual_board::usb_model::{Board, Flash, Gateware, Wiring, label, labelled, plug};
+use crate::virtual_board::usb_model::{Board, Flash, Gateware, Wiring, labelled, plug};
 use crate::virtual_board::{Device, ServeError, Terminal, serve};
 use anyhow::Context;
 use clap::Args;
@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use systole_firmware::design::Design;
+use systole_firmware::label;
 use systole_hdl::parameters::BAUD_RANGE;
 use systole_hdl::wire::Origin;
 
@@ -76,7 +77,7 @@ pub fn main(arguments: &VirtualBoardArgs, cancel: &AtomicBool) -> anyhow::Result
 fn usb_model(arguments: &VirtualBoardArgs, design: &Design, cancel: &AtomicBool) -> anyhow::Result<u8> {
     let image = match &arguments.image {
         Some(path) => std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?,
-        None => labelled(Die::Ice5k, &label(design, design.hash())),
+        None => labelled(Die::Ice5k, &label::lines(design, design.hash())),
     };
     let die = Image::read(&image).map_or(Die::Ice5k, |image| image.die);
     let mut flash = Flash::new();

@@ -7,7 +7,7 @@ use crate::link::{Link, TimeBase, Unit};
 use std::sync::atomic::AtomicBool;
 use systole_firmware::design::{Design, canonical_text};
 use systole_hdl::codec::{Command, Content};
-use systole_hdl::parameters::Parameters;
+use systole_hdl::parameters::{Parameters, STAGES};
 use systole_hdl::wire::{self, Identity, Origin};
 
 /// HELLOs sent before giving up.
@@ -175,11 +175,11 @@ pub fn check_design(asked: &Parameters, identity: &Identity) -> Result<(), Sessi
     let (board_text, asked_text) = (board.canonical_text(), canonical_text(asked));
     match board_text.lines().zip(asked_text.lines()).find(|(board, asked)| board != asked) {
         Some((board, asked)) => Err(disagree(board, asked)),
-        // Board, pins and tools are in the hash of an image: only who has built it can know that one.
-        None if identity.origin == Origin::Simulated && identity.design_hash != board.hash() => {
-            let hash = |hash| format!("design hash {hash:016x}");
-            Err(disagree(&hash(identity.design_hash), &hash(board.hash())))
+        None if u32::from(identity.stages) != STAGES => {
+            let stages = |stages: u32| format!("stages={stages}");
+            Err(disagree(&stages(identity.stages.into()), &stages(STAGES)))
         }
+        // Board, pins and tools are in the hash of an image, simulated or not: only who has built it can know that one.
         None => Ok(()),
     }
 }
@@ -189,15 +189,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn row_26_a_hash_is_held_against_the_parameters_where_there_is_no_more_in_it() {
+    fn row_26_what_a_board_says_of_itself_is_held_against_what_was_asked_for() {
         let design = Design::new(Parameters::DEFAULT).expect("default");
-        let other = |origin| Identity { design_hash: design.hash() ^ 1, ..design.identity(origin) };
-        let check = |identity| check_design(&Parameters::DEFAULT, &identity);
-        assert!(check(design.identity(Origin::Simulated)).is_ok());
-        assert!(matches!(check(other(Origin::Simulated)), Err(SessionError::Design { .. })));
-        assert!(check(other(Origin::Image)).is_ok(), "board, pins and tools are in it too");
-        let n3 = Parameters { n: 3, ..Parameters::DEFAULT };
-        assert!(matches!(check_design(&n3, &other(Origin::Image)), Err(SessionError::Design { .. })));
+        for origin in [Origin::Simulated, Origin::Image] {
+            let identity = Identity { design_hash: design.hash() ^ 1, ..design.identity(origin) };
+            assert!(check_design(&Parameters::DEFAULT, &identity).is_ok(), "board, pins and tools are in the hash");
+            let n3 = Parameters { n: 3, ..Parameters::DEFAULT };
+            let error = check_design(&n3, &identity).expect_err("another grid").to_string();
+            assert!(error.starts_with("the board's design has n=4, but n=3 was asked for"), "{error}");
+            let error = check_design(&Parameters::DEFAULT, &Identity { stages: 9, ..identity });
+            let error = error.expect_err("another version of the gateware").to_string();
+            assert!(error.contains("has stages=9, but stages=0 was asked for"), "{error}");
+        }
     }
 
     #[test]

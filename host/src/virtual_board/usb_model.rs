@@ -24,7 +24,7 @@ pub use fabric::Gateware;
 pub use flash::Flash;
 pub use ft2232h::{Board, Ft2232h, Handle};
 pub use ice40::Wiring;
-pub use image::{label, labelled};
+pub use image::labelled;
 pub use vhci::{ModelError, Plugged, plug};
 
 #[cfg(test)]

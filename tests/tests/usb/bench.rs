@@ -13,8 +13,9 @@ use systole::link::software::SoftwareLink;
 use systole::link::target::LinkSpec;
 use systole::link::{Level, Link, LinkError, TimeBase};
 use systole::virtual_board::Device;
-use systole::virtual_board::usb_model::{Board, Flash, Gateware, Plugged, Wiring, label, labelled, plug};
+use systole::virtual_board::usb_model::{Board, Flash, Gateware, Plugged, Wiring, labelled, plug};
 use systole_firmware::design::Design;
+use systole_firmware::label;
 use systole_hdl::parameters::Parameters;
 use systole_hdl::wire::Origin;
 
@@ -93,7 +94,7 @@ pub fn with(parameters: Parameters) -> Design {
 
 /// An image of a design.
 pub fn image(design: &Design) -> Vec<u8> {
-    labelled(Die::Ice384, &label(design, design.hash()))
+    labelled(Die::Ice384, &label::lines(design, design.hash()))
 }
 
 /// A flash that holds the image of a design.
@@ -171,7 +172,7 @@ pub struct Ended {
 impl Ended {
     /// Its JSON report, of a run that went well.
     pub fn report(&self) -> Value {
-        assert_eq!(self.code, 0, "{}", self.err);
+        assert_eq!(self.code, 0, "{}{}", self.out, self.err);
         serde_json::from_str(&self.out).expect("a JSON report")
     }
 

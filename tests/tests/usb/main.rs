@@ -6,6 +6,7 @@
 mod bench;
 mod cable;
 mod channel;
+mod evening;
 mod flashing;
 mod measures;
 mod oracle;
@@ -19,12 +20,16 @@ use systole_tests::level::{Level, missing};
 type Scenario = (&'static str, fn());
 
 /// What takes longer than CI has.
-const LONG: [Scenario; 1] = [("long_a_full_image_natively_and_by_iceprog", measures::full_image)];
+const LONG: [Scenario; 2] = [
+    ("long_a_full_image_natively_and_by_iceprog", measures::full_image),
+    ("long_flash_erase_leaves_nothing", evening::erase),
+];
 
-const SCENARIOS: [&[Scenario]; 6] = [
+const SCENARIOS: [&[Scenario]; 7] = [
     &channel::SCENARIOS,
     &products::SCENARIOS,
     &flashing::SCENARIOS,
+    &evening::SCENARIOS,
     &oracle::SCENARIOS,
     &cable::SCENARIOS,
     &measures::SCENARIOS,

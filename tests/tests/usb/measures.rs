@@ -10,7 +10,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 use systole::flash::ice40::image::Die;
 use systole::link::Link;
-use systole::virtual_board::usb_model::{Board, Flash, label, labelled};
+use systole::virtual_board::usb_model::{Board, Flash, labelled};
+use systole_firmware::label;
 
 pub const SCENARIOS: [Scenario; 1] = [("figures_of_both_links", links)];
 
@@ -63,7 +64,7 @@ fn exchange(link: &mut dyn Link, bytes: &[u8]) -> Duration {
 pub fn full_image() {
     let hx8k = Board { die: Die::Ice8k, ..board(SERIAL, software()) };
     let two = design(2);
-    let mut image = labelled(Die::Ice8k, &label(&two, two.hash()));
+    let mut image = labelled(Die::Ice8k, &label::lines(&two, two.hash()));
     image.resize(FULL, 0);
     let plugged = plug_and_wait(hx8k, Flash::new());
     let begun = Instant::now();

@@ -1,45 +1,13 @@
 //! Images whose label says which design they hold.
 
 use crate::flash::ice40::image::{Die, Image, PREAMBLE, action, command, crc16};
-use systole_firmware::design::Design;
-use systole_hdl::parameters::Parameters;
+use systole_firmware::label;
 use systole_hdl::wire::{Identity, Origin};
-
-/// The line of the hash in a label.
-const HASH: &str = "design-hash";
-
-/// The lines of a label.
-pub fn label(design: &Design, hash: u64) -> Vec<String> {
-    let text = design.canonical_text();
-    text.lines().map(str::to_owned).chain([format!("{HASH}={hash:016x}")]).collect()
-}
 
 /// Who answers when an image runs; `None` for one without a label.
 pub(super) fn identity(image: &Image) -> Option<Identity> {
-    let fact = |name: &str| {
-        image
-            .comments
-            .iter()
-            .find_map(|line| line.split_once('=').filter(|(key, _)| *key == name))
-            .map(|(_, v)| v)
-    };
-    let number = |name: &str| fact(name)?.parse().ok();
-    let parameters = Parameters {
-        n: number("n")?,
-        w: number("w")?,
-        aw: number("aw")?,
-        k_max: number("k-max")?,
-        job_bits: number("job-bits")?,
-        a_depth: number("a-depth")?,
-        b_depth: number("b-depth")?,
-        fifo: number("fifo")?,
-        clock_hz: number("clock")?,
-        baud: number("baud")?,
-        injection: fact("injection")? == "true",
-    };
-    let hash = u64::from_str_radix(fact(HASH)?, 16).ok()?;
-    let design = Design::new(parameters).ok()?;
-    Some(Identity { design_hash: hash, ..design.identity(Origin::Simulated) })
+    let (design, design_hash) = label::read(&image.comments)?;
+    Some(Identity { design_hash, ..design.identity(Origin::Simulated) })
 }
 
 /// An image of the right form and size for a die, with a label and without any logic.
@@ -75,12 +43,13 @@ pub fn labelled(die: Die, lines: &[String]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use systole_firmware::design::Design;
+    use systole_hdl::parameters::Parameters;
 
     #[test]
     fn an_image_says_which_design_it_holds() {
-        let parameters = Parameters { n: 2, baud: 1_000_000, injection: false, ..Parameters::default() };
-        let design = Design::new(parameters).expect("in range");
-        let bytes = labelled(Die::Ice384, &label(&design, 0xABCD));
+        let design = Design::new(Parameters { n: 2, ..Parameters::default() }).expect("in range");
+        let bytes = labelled(Die::Ice384, &label::lines(&design, 0xABCD));
         let image = Image::read(&bytes).expect("right in form");
         assert_eq!((image.die, image.sleeps, image.length), (Die::Ice384, true, bytes.len() - 1));
         let expected = Identity { design_hash: 0xABCD, ..design.identity(Origin::Simulated) };

@@ -3,7 +3,7 @@
 use super::channel::Channel;
 use super::flash::Flash;
 use super::ice40::{Ice40, Wiring};
-use super::image::{label, labelled};
+use super::image::labelled;
 use super::mpsse::Engine;
 use crate::flash::ice40::image::Die;
 use crate::flash::ice40::{FlashError, Mpsse, MpsseError, Programmer, Progress, Stage};
@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use systole_firmware::design::Design;
+use systole_firmware::label;
 
 /// The engine and its port, shared with the test.
 #[derive(Clone)]
@@ -52,7 +53,7 @@ fn programmer(wires: &Wires) -> Programmer<Wires> {
 
 fn image(die: Die) -> Vec<u8> {
     let design = Design::new(Default::default()).expect("default");
-    labelled(die, &label(&design, design.hash()))
+    labelled(die, &label::lines(&design, design.hash()))
 }
 
 /// Bytes that differ from place to place.

@@ -1,0 +1,116 @@
+//! The first evening with a board, as the README tells it, command by command.
+
+use crate::Scenario;
+use crate::bench::{
+    LIMIT, SERIAL, board, design, device, end, end_within, plug_and_wait, product, run, software, start, systole,
+    wait_for,
+};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use systole::flash::ice40::image::Die;
+use systole::virtual_board::usb_model::{Board, Flash, labelled};
+use systole_firmware::label;
+
+pub const SCENARIOS: [Scenario; 3] = [
+    ("first_evening_from_plug_in_to_equal", first_evening),
+    ("flash_of_an_image_for_another_fpga_says_that_it_does_not_start", another_fpga),
+    ("virtual_board_plugs_itself_in_and_out", virtual_board),
+];
+
+/// An image for the iCEbreaker, made by the real tools; the script `tests/usb` has put it there.
+const MADE: &str = "/image.bin";
+
+/// An iCEbreaker as it is sold: with somebody else's image.
+fn new_board() -> (Board, Flash) {
+    let mut flash = Flash::new();
+    let image = labelled(Die::Ice5k, &[]);
+    flash.memory_mut()[..image.len()].copy_from_slice(&image);
+    (Board { die: Die::Ice5k, ..board(SERIAL, software()) }, flash)
+}
+
+/// Runs `flash` for it with more arguments.
+fn flash(more: &[&str]) -> crate::bench::Ended {
+    let all = [&["flash", "--board", "icebreaker", "--format", "json"], more].concat();
+    end_within(start("systole", &all), 2 * LIMIT)
+}
+
+fn first_evening() {
+    let (board, sold) = new_board();
+    let before = sold.memory().to_vec();
+    let plugged = plug_and_wait(board, sold);
+
+    // 1. What the rule would have set, had udev been there: the program tells the command that does it.
+    let timer = "/sys/bus/usb-serial/devices/ttyUSB1/latency_timer";
+    let (finding, fix) = ("finding  latency-timer  /dev/ttyUSB1", format!("echo 1 | sudo tee {timer}"));
+    let doctor = systole(&["doctor"]);
+    let found = doctor.out.contains(finding) && doctor.out.contains(&fix);
+    assert!(doctor.code == 5 && found, "{doctor:?}");
+    assert_eq!(run("sh", &["-c", &fix.replace("sudo ", "")]).code, 0);
+    let doctor = systole(&["doctor"]);
+    assert!(!doctor.out.contains(finding), "{doctor:?}");
+    // 2. The board.
+    let list = systole(&["list"]).out;
+    assert!(list.contains("icebreaker") && list.contains(&format!("usb:0403:6010:{SERIAL}")), "{list}");
+    // 4. The image. What is in the way is saved.
+    let saved = "/tmp/saved.bin";
+    let report = flash(&["--image", MADE, "--read", saved]).report();
+    let image = fs::read(MADE).expect("an image");
+    let hash = &report["image"]["design_hash"];
+    assert!(hash.is_string(), "the image has no label: {report}");
+    assert_eq!((&report["outcome"], &report["answer"]["design_hash"]), (&"confirmed".into(), hash));
+    assert_eq!((&report["programmer"], &report["memory"]), (&"systole".into(), &"flash".into()));
+    let bytes = fs::read(saved).expect("what was there");
+    assert!(bytes.len() >= image.len() && bytes == before[..bytes.len()]);
+    // 5. Run.
+    let info: Value = systole(&["info", "--link", "auto", "--format", "json"]).report();
+    assert_eq!(&info["design_hash"], hash);
+    let run = systole(&["run", "--link", "auto", "--random", "8x7x6", "--seed", "1"]);
+    assert!(run.code == 0 && run.out.contains("equal  "), "{run:?}");
+
+    // Again: nothing is to be done, and the flash holds this image and no other.
+    assert_eq!(flash(&["--image", MADE]).report()["outcome"], "already-running");
+    assert_eq!(flash(&["--image", MADE, "--verify"]).report()["outcome"], "verified");
+    let other = "/tmp/other.bin";
+    fs::write(other, [&image[..9000], &[!image[9000]], &image[9001..]].concat()).expect("written");
+    let differs = flash(&["--image", other, "--verify"]);
+    assert!(differs.code == 1 && differs.out.contains(r#""differs""#), "{differs:?}");
+    let (_, left) = plugged.unplug().expect("unplugged");
+    assert!(left.memory()[..image.len()] == image && left.memory()[bytes.len()..] == before[bytes.len()..]);
+}
+
+/// The command that erases everything; it takes most of a minute.
+pub fn erase() {
+    let (board, sold) = new_board();
+    let plugged = plug_and_wait(board, sold);
+    assert_eq!(flash(&["--erase"]).report()["outcome"], "erased");
+    let (_, left) = plugged.unplug().expect("unplugged");
+    assert!(left.memory().iter().all(|&byte| byte == 0xFF));
+}
+
+fn another_fpga() {
+    let (board, sold) = new_board();
+    let plugged = plug_and_wait(board, sold);
+    let other = "/tmp/8k.bin";
+    fs::write(other, labelled(Die::Ice8k, &label::lines(&design(2), 1))).expect("written");
+    let ended = flash(&["--image", other]);
+    let complaint = ended.complaint(3);
+    assert!(complaint.contains("CDONE"), "{complaint}");
+    plugged.unplug().expect("unplugged");
+}
+
+fn virtual_board() {
+    let mut child = start("systole", &["virtual-board", "--usb-model", "--behavioural", "--n", "3", "--serial", "OWN"]);
+    let mut told = String::new();
+    let out = child.stdout.take().expect("a pipe");
+    BufReader::new(out).read_line(&mut told).expect("a line");
+    let link = told.trim();
+    assert_eq!(link, "usb:0403:6010:OWN");
+    device("OWN");
+    let report = product(link, "4x4x4").report();
+    assert_eq!((&report["equal"], &report["design"]["n"]), (&true.into(), &3.into()));
+    assert_eq!(run("kill", &["-INT", &child.id().to_string()]).code, 0);
+    end(child).complaint(130);
+    wait_for("the board to be gone", || (!Path::new("/dev/ttyUSB0").exists()).then_some(()));
+}
