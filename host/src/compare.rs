@@ -2,6 +2,10 @@
 //!
 //! Partial products are compared job by job, before they are summed: two errors never cancel out.
 
+mod pattern;
+
+pub use pattern::Pattern;
+
 use crate::execute::{Outcome, RunResult};
 use crate::matrix::Sums;
 use crate::plan::Plan;
@@ -63,6 +67,8 @@ pub struct Comparison {
     pub mismatches: u64,
     /// The first, in the order of jobs.
     pub first: Option<Mismatch>,
+    /// What wrong values have in common.
+    pub pattern: Pattern,
 }
 
 impl Comparison {
@@ -77,20 +83,21 @@ impl Comparison {
         let place = |i: usize| (run.row * n, (run.column + i) * n, run.row * plan.columns + run.column + i);
         for (i, (job, want)) in result.jobs.iter().zip(expected).enumerate() {
             let (row, column, block) = place(i);
-            let mut note = |what, row, column, expected, got| {
-                self.note(Mismatch {
-                    what,
-                    row,
-                    column,
-                    block,
-                    job: Some(run.first_job + i as u64),
-                    expected,
-                    got,
-                });
+            let job_number = Some(run.first_job + i as u64);
+            let found = |what, row, column, expected, got| Mismatch {
+                what,
+                row,
+                column,
+                block,
+                job: job_number,
+                expected,
+                got,
             };
-            note(Quantity::Status, row, column, 0, i64::from(job.status));
+            self.note(found(Quantity::Status, row, column, 0, i64::from(job.status)));
             for (cell, (&got, &value)) in job.values.iter().zip(&want.values).enumerate() {
-                note(Quantity::Value, row + cell / n, column + cell % n, value, got);
+                let found = found(Quantity::Value, row + cell / n, column + cell % n, value, got);
+                self.pattern.add(n, &found);
+                self.note(found);
             }
         }
         let (row, column, block) = place(0);

@@ -85,6 +85,23 @@ fn row_28_one_value_is_named_by_cell_block_and_job() {
 }
 
 #[test]
+fn row_28_what_wrong_values_have_in_common_is_told() {
+    let (design, (a, b)) = (design(), operands());
+    // Both values of the first job's second row, which are 3 bytes each; 24 values in 2 chunks are compared.
+    let change = |jobs: &mut Vec<u8>, _: &mut u32, _: &mut u32| {
+        for at in [1 + 2 * 3, 1 + 3 * 3] {
+            jobs[at + 2] ^= 0x80;
+        }
+    };
+    for board in boards(&design) {
+        let mut tap = Tap::new(board, pass(), tamper(nth_result(0, change)));
+        let product = product(&mut tap, &design, &a, &b, &mut (), &GO_ON).expect("a product");
+        let text = product.comparison.pattern.text().expect("two are wrong");
+        assert!(text.starts_with("2 of 48 values are wrong, all in row 1 of the grid, in job 0"), "{text}");
+    }
+}
+
+#[test]
 fn one_status() {
     let (mismatches, first) = mismatch(|jobs, _, _| jobs[0] = 3);
     let place =

@@ -226,7 +226,8 @@ fn image(
         if let (Some(told), Some(given)) = (told, arguments.design_hash)
             && told != given
         {
-            let text = format!("{}: its label tells the design hash {told:016x}, not {given:016x}", shown(path));
+            let text =
+                format!("{}: its label tells the design hash {told:016x}, not {given:016x}", shown(path));
             return Err(Error::Arguments(text).into());
         }
         let design_hash = told.or(arguments.design_hash);

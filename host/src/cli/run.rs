@@ -235,7 +235,11 @@ fn write_verdict(t: &mut String, product: &Product) -> std::fmt::Result {
         t,
         "first      {} at row {}, column {} (block {}{job}): expected {}, got {}",
         first.what, first.row, first.column, first.block, first.expected, first.got
-    )
+    )?;
+    match product.comparison.pattern.text() {
+        Some(pattern) => writeln!(t, "pattern    {pattern}"),
+        None => Ok(()),
+    }
 }
 
 /// Says that the time taken here is not that of a board, and what that would be at least: the wire alone at its full

@@ -70,39 +70,39 @@ struct Opened<'a> {
 impl<'a> Opened<'a> {
     /// Opens a file of which every element is going to take so many bytes.
     fn new(path: &'a Path, element: usize, limit: u64) -> Result<Self, MatrixError> {
-    let owned = || path.to_owned();
-    let open = |source| MatrixError::Open { path: owned(), source };
-    // Looked at before it is opened: to open a pipe waits for its other end.
-    let metadata = std::fs::metadata(path).map_err(open)?;
-    if metadata.is_dir() {
-        return Err(open(ErrorKind::IsADirectory.into()));
-    }
-    if !metadata.is_file() {
-        return Err(MatrixError::NotRegular { path: owned() });
-    }
-    let mut reader = BufReader::new(File::open(path).map_err(open)?);
-    let begun = reader.fill_buf().map_err(open)?.iter().zip(MAGIC).all(|(byte, magic)| byte == magic);
-    let header = NpyHeader::from_reader(&mut reader).map_err(|source| {
-        let ended = source.kind() == ErrorKind::UnexpectedEof || metadata.len() < BEFORE_TEXT;
-        match begun && ended {
-            true => MatrixError::TruncatedHeader { path: owned() },
-            // The parser goes on to draw the place, on lines of its own.
-            false => {
-                let reason = source.to_string().lines().next().unwrap_or_default().to_owned();
-                MatrixError::NotNpy { path: owned(), reason }
-            }
+        let owned = || path.to_owned();
+        let open = |source| MatrixError::Open { path: owned(), source };
+        // Looked at before it is opened: to open a pipe waits for its other end.
+        let metadata = std::fs::metadata(path).map_err(open)?;
+        if metadata.is_dir() {
+            return Err(open(ErrorKind::IsADirectory.into()));
         }
-    })?;
-    let &[rows, columns] = header.shape() else {
-        return Err(MatrixError::Dimensions { path: owned(), shape: header.shape().to_vec() });
-    };
-    if rows == 0 || columns == 0 {
-        return Err(MatrixError::Empty { path: owned(), rows, columns });
-    }
-    let bytes = u128::from(rows) * u128::from(columns) * element as u128;
-    if bytes > u128::from(limit) {
-        return Err(MatrixError::Memory { path: owned(), rows, columns, bytes, limit });
-    }
+        if !metadata.is_file() {
+            return Err(MatrixError::NotRegular { path: owned() });
+        }
+        let mut reader = BufReader::new(File::open(path).map_err(open)?);
+        let begun = reader.fill_buf().map_err(open)?.iter().zip(MAGIC).all(|(byte, magic)| byte == magic);
+        let header = NpyHeader::from_reader(&mut reader).map_err(|source| {
+            let ended = source.kind() == ErrorKind::UnexpectedEof || metadata.len() < BEFORE_TEXT;
+            match begun && ended {
+                true => MatrixError::TruncatedHeader { path: owned() },
+                // The parser goes on to draw the place, on lines of its own.
+                false => {
+                    let reason = source.to_string().lines().next().unwrap_or_default().to_owned();
+                    MatrixError::NotNpy { path: owned(), reason }
+                }
+            }
+        })?;
+        let &[rows, columns] = header.shape() else {
+            return Err(MatrixError::Dimensions { path: owned(), shape: header.shape().to_vec() });
+        };
+        if rows == 0 || columns == 0 {
+            return Err(MatrixError::Empty { path: owned(), rows, columns });
+        }
+        let bytes = u128::from(rows) * u128::from(columns) * element as u128;
+        if bytes > u128::from(limit) {
+            return Err(MatrixError::Memory { path: owned(), rows, columns, bytes, limit });
+        }
         Ok(Self {
             path,
             rows,
@@ -328,7 +328,8 @@ mod tests {
         let tenth = numpy(">f8", false, "1, 1", &double);
         assert_eq!(read_f64(&tenth).expect("a float").values(), [0.1]);
         let loss = read_f32(&tenth).expect_err("no float32 is one tenth as float64 has it");
-        let text = ": has dtype >f8, but floats of 32 bits are float32, int16 or int8; convert it with astype";
+        let text =
+            ": has dtype >f8, but floats of 32 bits are float32, int16 or int8; convert it with astype";
         assert_eq!(loss, text);
         assert_eq!(read_f32(&numpy(">i2", false, "1, 1", &[0x80, 0])).expect("a float").values(), [-32768.0]);
         assert_eq!(read_f64(&numpy("|i1", false, "1, 1", &[0xFF])).expect("a float").values(), [-1.0]);

@@ -193,7 +193,10 @@ mod tests {
         let design = Design::new(Parameters::DEFAULT).expect("default");
         for origin in [Origin::Simulated, Origin::Image] {
             let identity = Identity { design_hash: design.hash() ^ 1, ..design.identity(origin) };
-            assert!(check_design(&Parameters::DEFAULT, &identity).is_ok(), "board, pins and tools are in the hash");
+            assert!(
+                check_design(&Parameters::DEFAULT, &identity).is_ok(),
+                "board, pins and tools are in the hash"
+            );
             let n3 = Parameters { n: 3, ..Parameters::DEFAULT };
             let error = check_design(&n3, &identity).expect_err("another grid").to_string();
             assert!(error.starts_with("the board's design has n=4, but n=3 was asked for"), "{error}");

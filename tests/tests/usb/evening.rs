@@ -2,8 +2,8 @@
 
 use crate::Scenario;
 use crate::bench::{
-    LIMIT, SERIAL, board, design, device, end, end_within, plug_and_wait, product, run, software, start, systole,
-    wait_for,
+    LIMIT, SERIAL, board, design, device, end, end_within, plug_and_wait, product, run, software, start,
+    systole, wait_for,
 };
 use serde_json::Value;
 use std::fs;
@@ -101,7 +101,8 @@ fn another_fpga() {
 }
 
 fn virtual_board() {
-    let mut child = start("systole", &["virtual-board", "--usb-model", "--behavioural", "--n", "3", "--serial", "OWN"]);
+    let mut child =
+        start("systole", &["virtual-board", "--usb-model", "--behavioural", "--n", "3", "--serial", "OWN"]);
     let mut told = String::new();
     let out = child.stdout.take().expect("a pipe");
     BufReader::new(out).read_line(&mut told).expect("a line");

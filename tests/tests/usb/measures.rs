@@ -1,8 +1,8 @@
 //! Figures, under emulation: they compare one way with another, and say nothing of a real computer.
 
-use crate::Scenario;
 use crate::bench::{
-    SERIAL, board, design, device, echo, end_within, open, plug_and_wait, plugged, port, software, start,
+    SERIAL, board, design, device, echo, end_within, open, plug_and_wait, plugged, port, product, software,
+    start, systole,
 };
 use crate::flashing::programmer;
 use std::collections::VecDeque;
@@ -13,8 +13,6 @@ use systole::link::Link;
 use systole::virtual_board::usb_model::{Board, Flash, labelled};
 use systole_firmware::label;
 
-pub const SCENARIOS: [Scenario; 1] = [("figures_of_both_links", links)];
-
 /// Round trips that are measured.
 const TRIPS: usize = 200;
 
@@ -24,7 +22,23 @@ const BYTES: usize = 1 << 18;
 /// Bytes of an HX8K's image.
 const FULL: usize = 135_100;
 
-fn links() {
+/// What both links do by themselves, what the protocol makes of them, and a product of 64×64×64 on 4×4 PEs in software.
+pub fn links() {
+    let board = plugged(SERIAL, software(), &design(4));
+    let serial = format!("serial:{}@3000000", port(&device(SERIAL), 1).display());
+    for link in ["usb", &*serial] {
+        let bench = systole(&["bench", "link", "--link", link, "--format", "json"]).report();
+        let rate = |name: &str| bench[name].as_f64().expect("a rate") / 1e6;
+        let (source, sink, loopback) = (rate("source"), rate("sink"), rate("loopback"));
+        println!("figure: {link}: source {source:.2} MB/s, sink {sink:.2}, loopback {loopback:.2} each way");
+        device(SERIAL);
+        let run = product(link, "64x64x64");
+        assert_eq!(run.report()["equal"], true);
+        println!("figure: {link}: 64x64x64 in {:.2} s", run.seconds);
+        device(SERIAL);
+    }
+    board.unplug().expect("unplugged");
+
     let board = plugged(SERIAL, echo(), &design(2));
     let serial = format!("serial:{}@3000000", port(&device(SERIAL), 1).display());
     for (name, link) in [("usb", "usb"), ("serial", &*serial)] {

@@ -171,7 +171,8 @@ impl<P: Pe> Placed<P> {
         let ([height, width], ticks) = (self.size, self.ticks.end - self.ticks.start);
         let (rows, columns) = (self.row..self.row + height, self.column..self.column + width);
         self.west.inject(ticks, end, |edges, entries| streams.look_ahead(Side::West, rows, edges, entries));
-        self.north.inject(ticks, end, |edges, entries| streams.look_ahead(Side::North, columns, edges, entries));
+        self.north
+            .inject(ticks, end, |edges, entries| streams.look_ahead(Side::North, columns, edges, entries));
     }
 
     fn step(&mut self, pe: &P, trace: bool) {
