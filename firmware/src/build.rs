@@ -25,6 +25,7 @@ use systole_hdl::parameters::Parameters;
 use systole_hdl::{sim, verilog};
 use tempfile::TempDir;
 
+pub use constraints::Unmatched;
 pub use error::{BuildError, Shortfall};
 pub use synthesis::TOP;
 
@@ -331,7 +332,12 @@ impl Build<'_> {
         let board = self.request.board;
         write(&self.folder.join(constraints::file(board.fpga.family)), &constraints::text(board))?;
         let recipe = Recipe::new(&board.fpga, design.parameters());
-        synthesise(&self.tools.yosys, &self.folder, &recipe, verilog)
+        synthesise(&self.tools.yosys, &self.folder, &recipe, verilog)?;
+        let unmatched = constraints::unmatched(board, &read(&self.folder.join(NETLIST))?, TOP);
+        match unmatched.map_err(|error| BuildError::Json(error.to_string()))? {
+            None => Ok(()),
+            Some(unmatched) => Err(BuildError::Pins { board: board.name.clone(), unmatched }),
+        }
     }
 
     fn resources(&self, utilisation: &placement::Utilisation) -> Result<Vec<Resource>, BuildError> {

@@ -1,7 +1,10 @@
 //! Where the ports of an image are on the board, in each family's file format.
 
 use crate::top::PORTS;
-use std::fmt::Write;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write};
 use systole_boards::{Board, Pin, Pull, TieLevel, device::Family};
 
 /// Name of the file, for a family.
@@ -72,9 +75,80 @@ pub fn text(board: &Board) -> String {
     text
 }
 
+/// A netlist as yosys writes it, as far as it is read.
+#[derive(Deserialize)]
+struct Netlist {
+    modules: BTreeMap<String, Module>,
+}
+
+#[derive(Deserialize)]
+struct Module {
+    ports: BTreeMap<String, IgnoredAny>,
+}
+
+/// Holds the pins against the ports of a netlist, whose text this is: what is on one side alone, if anything.
+///
+/// nextpnr cannot be left to find that. For an iCE40 it warns of a pin without a port, for Gowin it mentions it, and for
+/// an ECP5 it says nothing (0.11, each tried with a pin too many).
+///
+/// # Errors
+/// The netlist is none.
+pub fn unmatched(board: &Board, netlist: &str, top: &str) -> Result<Option<Unmatched>, serde_json::Error> {
+    let netlist: Netlist = serde_json::from_str(netlist)?;
+    let found = netlist.modules.get(top).map(|module| module.ports.keys().map(String::as_str).collect());
+    let found: BTreeSet<&str> = found.unwrap_or_default();
+    let ports = ports(board);
+    let named = ports.iter().map(|(port, _)| port.as_str()).collect();
+    let list = |names: Vec<&&str>| names.into_iter().map(|name| (*name).to_owned()).collect();
+    let unmatched = Unmatched {
+        without_port: list(BTreeSet::difference(&named, &found).collect()),
+        without_pin: list(BTreeSet::difference(&found, &named).collect()),
+    };
+    Ok(Some(unmatched).filter(|u| !u.without_port.is_empty() || !u.without_pin.is_empty()))
+}
+
+/// Pins and ports that do not belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmatched {
+    /// Constrained, but not in the netlist.
+    pub without_port: Vec<String>,
+    /// In the netlist, but not constrained.
+    pub without_pin: Vec<String>,
+}
+
+impl fmt::Display for Unmatched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        write!(
+            f,
+            "pins without a port: {}; ports without a pin: {}",
+            list(&self.without_port),
+            list(&self.without_pin)
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn row_25_pins_and_ports_must_match() {
+        let board = systole_boards::find("icebreaker").expect("known");
+        let netlist = |ports: &[&str]| {
+            let ports: Vec<String> =
+                ports.iter().map(|port| format!(r#""{port}": {{"bits": [2]}}"#)).collect();
+            format!(
+                r#"{{"creator": "y", "modules": {{"top": {{"ports": {{{}}}, "cells": {{}}}}}}}}"#,
+                ports.join(",")
+            )
+        };
+        let unmatched = |ports: &[&str]| unmatched(board, &netlist(ports), "top").expect("a netlist");
+        assert_eq!(unmatched(&PORTS), None);
+        let told = unmatched(&["clock", "rx", "tx", "led_idle", "led_busy", "spare"]).expect("two of them");
+        assert_eq!(told.to_string(), "pins without a port: led_error; ports without a pin: spare");
+        assert!(super::unmatched(board, "{}", "top").is_err());
+    }
 
     fn lines(board: &str) -> Vec<String> {
         text(systole_boards::find(board).expect("known")).lines().map(str::to_owned).collect()

@@ -1,5 +1,6 @@
 //! Why there is no image.
 
+use super::Unmatched;
 use crate::cache::CacheError;
 use crate::report::{Report, Resource, mhz, table};
 use crate::toolchain::ToolchainError;
@@ -41,11 +42,15 @@ pub enum BuildError {
         /// What nextpnr said of it; `None` for one that comes from the cache.
         log: Option<PathBuf>,
     },
-    /// A pin without a port.
-    #[error("a pin of the board has no port in the image: {line}")]
-    Constraint {
-        /// What nextpnr says.
-        line: String,
+    /// The board's pins are not the ports of the image.
+    #[error(
+        "the pins of {board} and the ports of the image do not match: {unmatched}; this is a fault of systole"
+    )]
+    Pins {
+        /// The board.
+        board: String,
+        /// What does not.
+        unmatched: Unmatched,
     },
     /// A tool did not say how fast the image is.
     #[error("{tool} did not write a clock into {}", path.display())]

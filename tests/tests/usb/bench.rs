@@ -113,14 +113,18 @@ pub fn plugged(serial: &str, gateware: Gateware, design: &Design) -> Plugged {
 /// Plugs a board in, and waits until the kernel has made its ports.
 pub fn plug_and_wait(board: Board, flash: Flash) -> Plugged {
     let serial = board.serial.clone();
-    // The kernel takes its time to forget one that was pulled.
-    wait_for("an earlier board to be forgotten", || {
-        let there = Machine::default().usb_devices();
-        there.iter().all(|device| device.serial.as_ref() != Some(&serial)).then_some(())
-    });
+    forgotten(&serial);
     let plugged = plug(board, flash).expect("a virtual host controller with a free port");
     device(&serial);
     plugged
+}
+
+/// Waits until the kernel has forgotten a board that was pulled, for which it takes its time.
+pub fn forgotten(serial: &str) {
+    wait_for("an earlier board to be forgotten", || {
+        let there = Machine::default().usb_devices();
+        there.iter().all(|device| device.serial.as_deref() != Some(serial)).then_some(())
+    });
 }
 
 /// The device of this serial number, with a serial port at each interface.
@@ -222,6 +226,13 @@ pub fn run(program: &str, arguments: &[&str]) -> Ended {
 /// Runs the program itself to its end.
 pub fn systole(arguments: &[&str]) -> Ended {
     run("systole", arguments)
+}
+
+/// Sees that nobody answers at an interface, at the usual rate: to try all rates would take half a minute.
+pub fn silent(interface: usize) {
+    let link = format!("serial:{}@3000000", port(&device(SERIAL), interface).display());
+    let ended = product(&link, "2x3x2");
+    assert!(ended.complaint(3).contains("HELLO"), "{}", ended.err);
 }
 
 /// Runs a product of this size over a link; its report is JSON.

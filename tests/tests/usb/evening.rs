@@ -2,13 +2,12 @@
 
 use crate::Scenario;
 use crate::bench::{
-    LIMIT, SERIAL, board, design, device, end, end_within, plug_and_wait, product, run, software, start,
-    systole, wait_for,
+    LIMIT, SERIAL, board, design, device, end, end_within, forgotten, plug_and_wait, product, run, software,
+    start, systole,
 };
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use systole::flash::ice40::image::Die;
 use systole::virtual_board::usb_model::{Board, Flash, labelled};
 use systole_firmware::label;
@@ -113,5 +112,5 @@ fn virtual_board() {
     assert_eq!((&report["equal"], &report["design"]["n"]), (&true.into(), &3.into()));
     assert_eq!(run("kill", &["-INT", &child.id().to_string()]).code, 0);
     end(child).complaint(130);
-    wait_for("the board to be gone", || (!Path::new("/dev/ttyUSB0").exists()).then_some(()));
+    forgotten("OWN");
 }
