@@ -27,10 +27,11 @@ fn main() -> ExitCode {
     let list = std::env::var("SYSTOLE_REQUIRE").unwrap_or_default();
     let required = list.split(',').any(|level| level.trim() == "post-synthesis");
     let missing = missing();
-    let tests: [(&str, Test); 3] = [
+    let tests: [(&str, Test); 4] = [
         ("an_image_is_written_and_reported", an_image),
         ("what_does_not_fit_is_told_with_the_largest_that_does", no_fit),
         ("a_clock_that_is_missed_gives_no_bitstream", too_slow),
+        ("row_23_a_sweep_takes_the_fastest_seed_and_records_it", sweep),
     ];
     let trials = tests.map(|(name, test)| match &missing {
         Ok(toolchain) => {
@@ -77,8 +78,12 @@ fn an_image(system: &System) {
     assert_eq!(of("logic cells")["available"], json!(5280));
     assert_eq!(of("DSPs"), &json!({ "name": "DSPs", "needed": 1, "available": 8 }));
     assert_eq!(of("block RAMs")["available"], json!(30));
-    // The preamble of an iCE40's image.
-    assert!(bitstream.windows(4).any(|bytes| bytes == [0x7E, 0xAA, 0x99, 0x7E]));
+    // The preamble of an iCE40's image, and the label before it.
+    let preamble =
+        bitstream.windows(4).position(|bytes| bytes == [0x7E, 0xAA, 0x99, 0x7E]).expect("a preamble");
+    let label = String::from_utf8_lossy(&bitstream[..preamble]);
+    let hash = format!("design-hash={}\0", image["design_hash"].as_str().expect("a hash"));
+    assert!(label.contains("\0n=1\0") && label.contains(&hash), "{label:?}");
 
     let (second, netlist) = build(&["--emit", "netlist"]);
     assert_eq!((&second["emit"], &second["from_cache"]), (&json!("netlist"), &json!(true)));
@@ -95,6 +100,24 @@ fn no_fit(system: &System) {
         assert!(ended.err.contains(part), "{part:?} in {}", ended.err);
     }
     assert!(!system.file("out").exists());
+}
+
+fn sweep(system: &System) {
+    let small = small("1", "16", "12000000");
+    let unseeded = small.strip_suffix(&["--seed", "1"]).expect("its seed comes last");
+    let image = |more: &[&str]| {
+        let ended = run(system, &[unseeded, &["--format", "json", "--out", "out"], more].concat());
+        assert_eq!(ended.code, 0, "{}", ended.err);
+        let report: Value = serde_json::from_str(&ended.out).expect("a JSON report");
+        report["image"].clone()
+    };
+    let best = image(&["--seed-sweep", "2"]);
+    assert_eq!(best["seeds_tried"], json!([1, 2]));
+    let reached = |image: &Value| image["fmax_hz"].as_u64().expect("a rate");
+    let each = [1, 2].map(|seed| image(&["--seed", &seed.to_string()]));
+    assert_eq!(reached(&best), each.iter().map(reached).max().expect("two"));
+    let taken = &each[best["seed"].as_u64().expect("a seed") as usize - 1];
+    assert_eq!((&best["image_sha256"], &best["seed"]), (&taken["image_sha256"], &taken["seed"]));
 }
 
 fn too_slow(system: &System) {

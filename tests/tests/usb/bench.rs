@@ -230,7 +230,13 @@ pub fn systole(arguments: &[&str]) -> Ended {
 
 /// Sees that nobody answers at an interface, at the usual rate: to try all rates would take half a minute.
 pub fn silent(interface: usize) {
-    let link = format!("serial:{}@3000000", port(&device(SERIAL), interface).display());
+    // Other people's programmers leave the other interface without a port.
+    let port = wait_for("the serial port of an interface", || {
+        let devices = Machine::default().usb_devices();
+        let device = devices.into_iter().find(|device| device.serial.as_deref() == Some(SERIAL))?;
+        device.interfaces.get(interface)?.port.clone()
+    });
+    let link = format!("serial:{}@3000000", port.display());
     let ended = product(&link, "2x3x2");
     assert!(ended.complaint(3).contains("HELLO"), "{}", ended.err);
 }
