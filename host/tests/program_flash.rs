@@ -16,6 +16,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use systole::flash::ice40::image::Die;
+use systole::virtual_board::usb_model::labelled;
 use tempfile::TempDir;
 
 const SCHEMA: &str = include_str!("../schema/flash.json");
@@ -102,9 +104,14 @@ fn a_board_that_runs_the_image_is_left_alone_unless_forced() {
     assert_eq!(report["programmer"], json!("openFPGALoader v9.9"));
     assert_eq!(bench.text("arguments").as_deref(), Some("--board ulx3s --write-sram image.bit\n"));
     assert_eq!(bench.text("written").as_deref(), Some("an image"));
-    // What runs in the FPGA tells nothing of the flash.
+    // What runs in the FPGA tells nothing of the flash, before and after.
     let (code, report) = bench.flash(&board.link(), &["--design-hash", &hash, "--persist"]);
-    assert_eq!((code, &report["outcome"], &report["memory"]), (0, &json!("confirmed"), &json!("flash")));
+    assert_eq!((code, &report["outcome"], &report["memory"]), (3, &json!("unproven"), &json!("flash")));
+    let detail = report["detail"].as_str().expect("a detail");
+    assert!(
+        detail.starts_with("it answered with this design hash before, too: switch it off and on"),
+        "{detail}"
+    );
     assert_eq!(bench.text("arguments").as_deref(), Some("--board ulx3s --write-flash --verify image.bit\n"));
 }
 
@@ -123,6 +130,16 @@ fn row_18_a_programmer_that_says_it_wrote_and_did_not_is_found_out() {
     assert!(detail.contains("openFPGALoader's last lines:\nall is well\nThe whole log: "), "{detail}");
     let log = detail.rsplit("The whole log: ").next().expect("a path");
     assert_eq!(fs::read_to_string(log).expect("the log is kept"), "all is well\n");
+}
+
+#[test]
+fn row_18_an_answer_proves_nothing_of_an_image_without_a_hash() {
+    let bench = Bench::new("echo 'all is well'");
+    let (board, _) = virtual_board("2");
+    let (code, report) = bench.flash(&board.link(), &[]);
+    assert_eq!((code, &report["outcome"]), (3, &json!("unproven")), "{report}");
+    let detail = report["detail"].as_str().expect("a detail");
+    assert!(detail.starts_with("a file does not tell its design hash"), "{detail}");
 }
 
 #[test]
@@ -147,7 +164,7 @@ fn row_20_what_has_to_be_set_on_the_board_is_shown() {
     let (board, _) = virtual_board("2");
     let note = "As delivered, the UART is not connected: remove R22 and R23, bridge R34 and R35";
     let end = ended(bench.start(&["--link", &board.link()]));
-    assert_eq!(end.code, 0, "{}", end.err);
+    assert_eq!(end.code, 3, "{}", end.err);
     assert!(end.err.contains(&format!("note: {note}")), "before it writes: {}", end.err);
     let (_, report) = bench.flash(&board.link(), &[]);
     assert!(report["note"].as_str().is_some_and(|text| text.starts_with(note)), "{report}");
@@ -197,7 +214,22 @@ fn what_cannot_be_done_is_said_before_anything_is() {
     let image = bench.path("image.bit").display().to_string();
     let flash =
         |board: &str, arguments: &[&str]| systole(&[&["flash", "--board", board], arguments].concat());
-    let cases: [(&str, &[&str], i32, &str); 8] = [
+    let [empty, other, good] = ["empty", "other.bin", "good.bin"].map(|name| bench.path(name));
+    fs::write(&empty, "").expect("written");
+    fs::write(&other, labelled(Die::Ice8k, &[])).expect("written");
+    fs::write(&good, labelled(Die::Ice5k, &[])).expect("written");
+    let [empty, other, good] = [empty, other, good].map(|path| path.display().to_string());
+    let cases: [(&str, &[&str], i32, &str); 13] = [
+        ("icebreaker", &["--image", &image], 2, "image.bit: is no image for an iCE40: it has no preamble"),
+        ("icebreaker", &["--image", &empty], 2, "empty: is empty"),
+        ("ulx3s-12f", &["--image", &empty], 2, "empty: is empty"),
+        (
+            "icebreaker",
+            &["--image", &other],
+            2,
+            "other.bin: is an image for an iCE40 8k, but icebreaker has an iCE40 5k; nothing was written",
+        ),
+        ("icebreaker", &["--no-write"], 2, "--read <FILE>"),
         ("icebraker", &[], 2, "icebreaker"),
         (
             "icebreaker",
@@ -224,10 +256,10 @@ fn what_cannot_be_done_is_said_before_anything_is() {
             2,
             "image.bit is the image itself; give it another",
         ),
-        ("icebreaker", &["--image", &image, "--design-hash", "12"], 2, "have 16 hexadecimal digits"),
+        ("icebreaker", &["--image", &good, "--design-hash", "12"], 2, "have 16 hexadecimal digits"),
         (
             "icebreaker",
-            &["--image", &image, "--serial", "no-such"],
+            &["--image", &good, "--serial", "no-such"],
             3,
             "no icebreaker is attached: there is no USB chip 0403:6010 with serial number no-such",
         ),

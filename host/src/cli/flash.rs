@@ -17,7 +17,7 @@ use crate::link::target::LinkSpec;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use report::{FlashReport, ImageReport, Outcome};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -50,6 +50,9 @@ pub struct FlashArgs {
     /// Save what is in the way in this file first (iCE40)
     #[arg(long, value_name = "FILE")]
     read: Option<PathBuf>,
+    /// Only save the whole flash with --read and write nothing (iCE40)
+    #[arg(long, requires = "read", conflicts_with_all = ["image", "DesignArgs", "erase", "verify"])]
+    no_write: bool,
     /// Erase the whole flash and write nothing (iCE40)
     #[arg(long, conflicts_with_all = ["image", "DesignArgs", "verify"])]
     erase: bool,
@@ -101,12 +104,15 @@ pub fn main(arguments: &FlashArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u
     let order = order(arguments, board)?;
     let design = arguments.design.over(&board.parameters)?;
     let machine = Machine::default();
+    // A file that is of no use is told before a board is looked for, a board before an image is built.
+    let file = arguments.image.as_deref().map(|path| from_file(arguments, board, path)).transpose()?;
     let device = device(arguments, &machine, board)?;
     let mut report = FlashReport::new(board, device.as_ref(), &order);
     let started = Instant::now();
-    let image = match arguments.erase {
-        true => None,
-        false => match image(arguments, board, &design, cancel)? {
+    let image = match order.action {
+        Action::Erase | Action::Save => None,
+        Action::Write | Action::Verify if file.is_some() => file,
+        Action::Write | Action::Verify => match made(board, &design, cancel)? {
             Some(image) => Some(image),
             None => return Ok(exit::INTERRUPTED),
         },
@@ -121,11 +127,15 @@ pub fn main(arguments: &FlashArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u
         device: device.as_ref(),
     };
     let hash = image.as_ref().and_then(|image| image.design_hash);
-    if let Some(hash) = hash.filter(|_| may_skip(arguments, board, &order)) {
+    let mut before = false;
+    if let Some(hash) = hash.filter(|_| order.action == Action::Write) {
         say("asking the board what it runs …");
         if let Answer::Meant(who) = ask(|| uart.who(cancel), Some(hash), Duration::ZERO, cancel)? {
-            report.end(Outcome::AlreadyRunning, Some(who), None);
-            return report.print(arguments.format);
+            before = !tells(board, order.memory);
+            if !before && order.save.is_none() && !arguments.force {
+                report.end(Outcome::AlreadyRunning, Some(who), None);
+                return report.print(arguments.format);
+            }
         }
     }
     let bytes = image.as_ref().map(|image| image.bytes.as_slice()).unwrap_or_default();
@@ -143,6 +153,7 @@ pub fn main(arguments: &FlashArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u
     report.saved = written.saved;
     match order.action {
         Action::Erase => report.end(Outcome::Erased, None, None),
+        Action::Save => report.end(Outcome::Saved, None, None),
         Action::Verify => {
             let outcome = if written.differs.is_none() { Outcome::Verified } else { Outcome::Differs };
             report.end(outcome, None, written.differs);
@@ -152,7 +163,7 @@ pub fn main(arguments: &FlashArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u
             say("asking the board what it runs …");
             let answer = ask(|| uart.who(cancel), hash, RETURN, cancel)?;
             report.seconds.answer = seconds(started);
-            report.judge(answer, hash, written.said, written.proven);
+            report.judge(answer, hash, before, written.said, written.proven);
         }
     }
     report.print(arguments.format)
@@ -197,48 +208,49 @@ fn order(arguments: &FlashArgs, board: &Board) -> anyhow::Result<Order> {
         }
         file::check(file).with_context(|| format!("cannot write {}", shown(file)))?;
     }
-    let action = match (arguments.erase, arguments.verify) {
-        (true, _) => Action::Erase,
-        (false, true) => Action::Verify,
-        (false, false) => Action::Write,
+    let action = match (arguments.erase, arguments.verify, arguments.no_write) {
+        (true, ..) => Action::Erase,
+        (_, true, _) => Action::Verify,
+        (.., true) => Action::Save,
+        _ => Action::Write,
     };
     Ok(Order { action, memory, save: arguments.read.clone() })
 }
 
-/// Whether a board that runs the image already needs nothing. What an FPGA runs tells nothing of the flash where it can
-/// have its image from elsewhere.
-fn may_skip(arguments: &FlashArgs, board: &Board, order: &Order) -> bool {
-    let tells = order.memory == Memory::Sram || board.program.memories == [Memory::Flash];
-    order.action == Action::Write && order.save.is_none() && tells && !arguments.force
+/// Whether what an FPGA runs tells what is in a memory. It does not of the flash where the FPGA can have its image from
+/// elsewhere.
+fn tells(board: &Board, memory: Memory) -> bool {
+    memory == Memory::Sram || board.program.memories == [Memory::Flash]
 }
 
-/// The image, from where the arguments say; `None` when interrupted.
-fn image(
-    arguments: &FlashArgs,
-    board: &Board,
-    design: &Design,
-    cancel: &AtomicBool,
-) -> anyhow::Result<Option<Image>> {
-    if let Some(path) = &arguments.image {
-        let bytes = std::fs::read(path).with_context(|| format!("{}: cannot be read", shown(path)))?;
-        let label = ice40::image::Image::read(&bytes).ok().and_then(|image| label::read(&image.comments));
-        let (told, baud) = label.map(|(design, hash)| (hash, design.parameters().baud)).unzip();
-        if let (Some(told), Some(given)) = (told, arguments.design_hash)
-            && told != given
-        {
-            let text =
-                format!("{}: its label tells the design hash {told:016x}, not {given:016x}", shown(path));
-            return Err(Error::Arguments(text).into());
-        }
-        let design_hash = told.or(arguments.design_hash);
-        let report = ImageReport {
-            bytes: bytes.len(),
-            sha256: sha256(&bytes),
-            from: shown(path),
-            design_hash: design_hash.map(|hash| format!("{hash:016x}")),
-        };
-        return Ok(Some(Image { bytes, report, design_hash, baud }));
+/// The image in a file.
+fn from_file(arguments: &FlashArgs, board: &Board, path: &Path) -> anyhow::Result<Image> {
+    let bytes = std::fs::read(path).with_context(|| format!("{}: cannot be read", shown(path)))?;
+    let image = match arguments.verify {
+        // Compared with whatever it is.
+        true => ice40::image::Image::read(&bytes).ok(),
+        false => target::image(board, &shown(path), &bytes).map_err(Error::from)?,
+    };
+    let label = image.and_then(|image| label::read(&image.comments));
+    let (told, baud) = label.map(|(design, hash)| (hash, design.parameters().baud)).unzip();
+    if let (Some(told), Some(given)) = (told, arguments.design_hash)
+        && told != given
+    {
+        let text = format!("{}: its label tells the design hash {told:016x}, not {given:016x}", shown(path));
+        return Err(Error::Arguments(text).into());
     }
+    let design_hash = told.or(arguments.design_hash);
+    let report = ImageReport {
+        bytes: bytes.len(),
+        sha256: sha256(&bytes),
+        from: shown(path),
+        design_hash: design_hash.map(|hash| format!("{hash:016x}")),
+    };
+    Ok(Image { bytes, report, design_hash, baud })
+}
+
+/// The image of a design, from the cache or built; `None` when interrupted.
+fn made(board: &Board, design: &Design, cancel: &AtomicBool) -> anyhow::Result<Option<Image>> {
     let failed = |error| Error::Build(error);
     let toolchain = Toolchain::of_user().map_err(BuildError::from).map_err(failed)?;
     let cache = Cache::of_user().map_err(BuildError::from).map_err(failed)?;

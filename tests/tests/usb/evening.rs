@@ -2,19 +2,23 @@
 
 use crate::Scenario;
 use crate::bench::{
-    LIMIT, SERIAL, board, design, device, end, end_within, forgotten, plug_and_wait, product, run, software,
-    start, systole,
+    LIMIT, SERIAL, board, design, device, end, end_within, forgotten, plug_and_wait, port, product, run,
+    software, start, systole,
 };
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use systole::flash::ice40::image::Die;
-use systole::virtual_board::usb_model::{Board, Flash, labelled};
+use systole::virtual_board::usb_model::{Board, Flash, Wiring, labelled};
+use systole_boards::find;
 use systole_firmware::label;
 
-pub const SCENARIOS: [Scenario; 3] = [
+pub const SCENARIOS: [Scenario; 6] = [
     ("first_evening_from_plug_in_to_equal", first_evening),
-    ("flash_of_an_image_for_another_fpga_says_that_it_does_not_start", another_fpga),
+    ("flash_tells_an_fpga_that_does_not_start", another_fpga),
+    ("flash_tells_a_silent_uart_from_a_board_that_was_not_programmed", silent_uart),
+    ("flash_loads_the_fpgas_own_memory_and_runs", own_memory),
+    ("flash_with_the_plug_pulled_is_an_error_and_no_hang", pulled),
     ("virtual_board_plugs_itself_in_and_out", virtual_board),
 ];
 
@@ -88,15 +92,66 @@ pub fn erase() {
     assert!(left.memory().iter().all(|&byte| byte == 0xFF));
 }
 
+/// Writes an image without any logic into a file, labelled as that of a design or not at all.
+fn made(name: &str, die: Die, label: &[String]) -> String {
+    let name = format!("/tmp/{name}.bin");
+    fs::write(&name, labelled(die, label)).expect("written");
+    name
+}
+
 fn another_fpga() {
-    let (board, sold) = new_board();
-    let plugged = plug_and_wait(board, sold);
-    let other = "/tmp/8k.bin";
-    fs::write(other, labelled(Die::Ice8k, &label::lines(&design(2), 1))).expect("written");
-    let ended = flash(&["--image", other]);
+    // Not the FPGA that an iCEbreaker has: the image is one for the board, and not for this one.
+    let plugged = plug_and_wait(Board { die: Die::Ice8k, ..board(SERIAL, software()) }, Flash::new());
+    let ended = flash(&["--image", &made("other", Die::Ice5k, &[])]);
     let complaint = ended.complaint(3);
     assert!(complaint.contains("CDONE"), "{complaint}");
     plugged.unplug().expect("unplugged");
+}
+
+fn silent_uart() {
+    let (board, sold) = new_board();
+    let plugged = plug_and_wait(board, sold);
+    let uart = format!("serial:{}@3000000", port(&device(SERIAL), 1).display());
+    // Somebody else's image, which starts and says nothing.
+    let image = made("silent", Die::Ice5k, &[]);
+    let ended = flash(&["--image", &image, "--design-hash", "0123456789abcdef", "--link", &uart]);
+    assert!(ended.code == 3 && ended.out.contains(r#""outcome": "silent""#), "{ended:?}");
+    assert!(
+        ended.out.contains("the flash was read back and is right, and the FPGA has started"),
+        "{ended:?}"
+    );
+    plugged.unplug().expect("unplugged");
+}
+
+fn own_memory() {
+    let breakout = Board {
+        die: Die::Ice8k,
+        wiring: Wiring::Sram,
+        product: find("hx8k-b-evn").expect("known").usb.products[0].clone(),
+        ..board(SERIAL, software())
+    };
+    let plugged = plug_and_wait(breakout, Flash::new());
+    let three = design(3);
+    let image = made("breakout", Die::Ice8k, &label::lines(&three, 0xABCD));
+    let order = ["flash", "--board", "hx8k-b-evn", "--memory", "sram", "--image", &image, "--format", "json"];
+    let report = end_within(start("systole", &order), 2 * LIMIT).report();
+    assert_eq!((&report["outcome"], &report["memory"]), (&"confirmed".into(), &"sram".into()));
+    assert_eq!(product("usb", "3x4x3").report()["design"]["n"], 3);
+    let (_, left) = plugged.unplug().expect("unplugged");
+    assert!(left.memory().iter().all(|&byte| byte == 0xFF));
+}
+
+fn pulled() {
+    // While identifying, erasing and writing.
+    for bytes in [30, 2000, 60_000] {
+        let (board, sold) = new_board();
+        let plugged = plug_and_wait(board, sold);
+        plugged.handle().unplug_after(bytes);
+        let ended = flash(&["--image", MADE, "--link", "serial:/dev/ttyUSB1@3000000"]);
+        assert!(ended.complaint(3).contains("the board is gone"), "after {bytes} bytes: {}", ended.err);
+        assert!(ended.seconds < 20.0, "after {bytes} bytes: {} s", ended.seconds);
+        plugged.unplug().expect("pulled already");
+    }
 }
 
 fn virtual_board() {

@@ -15,10 +15,12 @@ use systole_boards::Board;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Outcome {
-    /// The board answers with the image's hash; for an image of no known hash, it answers.
+    /// The board answers with the image's hash; for an image of no known hash, it answers, and the image was read back.
     Confirmed,
     /// It did so before anything was written.
     AlreadyRunning,
+    /// The board answers, and that does not tell whether the image was written.
+    Unproven,
     /// The image is there for sure, and nobody answers.
     Silent,
     /// Nobody answers, and nothing but that would tell.
@@ -31,14 +33,16 @@ pub(super) enum Outcome {
     Differs,
     /// The flash is erased.
     Erased,
+    /// The flash was saved, and nothing was written.
+    Saved,
 }
 
 impl Outcome {
     fn exit_code(self) -> u8 {
         match self {
-            Self::Confirmed | Self::AlreadyRunning | Self::Verified | Self::Erased => exit::OK,
+            Self::Confirmed | Self::AlreadyRunning | Self::Verified | Self::Erased | Self::Saved => exit::OK,
             Self::Differs => exit::DIFFERENT,
-            Self::Silent | Self::Unconfirmed => exit::LINK,
+            Self::Unproven | Self::Silent | Self::Unconfirmed => exit::LINK,
             Self::NotProgrammed => exit::TOOL,
         }
     }
@@ -49,12 +53,14 @@ impl Outcome {
             Self::AlreadyRunning => {
                 "the board runs this image already; nothing was written (--force writes it all the same)"
             }
+            Self::Unproven => "A BOARD ANSWERS: whether the image was written is not known",
             Self::Silent => "PROGRAMMED, BUT THE UART IS SILENT",
             Self::Unconfirmed => "NOBODY ANSWERS: whether the image was written is not known",
             Self::NotProgrammed => "NOT PROGRAMMED: the board still runs another image",
             Self::Verified => "the flash holds the image",
             Self::Differs => "THE FLASH HOLDS SOMETHING ELSE",
             Self::Erased => "the flash is erased; at the next power-up the FPGA has no image",
+            Self::Saved => "the flash was saved; nothing was written",
         }
     }
 }
@@ -125,6 +131,7 @@ impl FlashReport {
                 Action::Write => "write",
                 Action::Verify => "verify",
                 Action::Erase => "erase",
+                Action::Save => "save",
             },
             memory: order.memory.name(),
             programmer: "none".to_owned(),
@@ -149,18 +156,27 @@ impl FlashReport {
         self.detail = detail;
     }
 
-    /// Makes an outcome of who answered after writing.
+    /// Makes an outcome of who answered after writing; `before` says whether the board ran the image before.
     pub(super) fn judge(
         &mut self,
         answer: Answer,
         hash: Option<u64>,
+        before: bool,
         said: Option<Said>,
         proven: Option<&str>,
     ) {
         match answer {
             Answer::Meant(who) => {
-                let unknown = "whether that is this image is not known: a file does not tell its design hash, --design-hash would";
-                self.end(Outcome::Confirmed, Some(who), hash.is_none().then(|| unknown.to_owned()));
+                let doubt = match (proven, hash) {
+                    (Some(_), _) => None,
+                    (None, None) => Some("a file does not tell its design hash: give it as --design-hash"),
+                    (None, Some(_)) => before.then_some(
+                        "it answered with this design hash before, too: switch it off and on, and `systole info` tells \
+                         what it has started from",
+                    ),
+                };
+                let outcome = if doubt.is_some() { Outcome::Unproven } else { Outcome::Confirmed };
+                self.end(outcome, Some(who), doubt.map(|doubt| format!("{doubt}{}", tail(said))));
             }
             Answer::Other(who) => {
                 let meant = hash.map_or_else(String::new, |hash| format!("; the image's is {hash:016x}"));

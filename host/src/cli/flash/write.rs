@@ -27,6 +27,8 @@ pub(super) enum Action {
     Verify,
     /// Erase everything.
     Erase,
+    /// Save everything.
+    Save,
 }
 
 /// What is asked for.
@@ -108,6 +110,7 @@ fn native(
             }
             None
         }
+        (Action::Save, _) => None,
         (Action::Erase, _) => {
             let all = programmer.id().map_err(Error::from)?.capacity;
             programmer.erase(0, all, &mut watch).map_err(Error::from)?;
@@ -126,7 +129,8 @@ fn save(
     watch: &mut dyn FnMut(Progress),
 ) -> anyhow::Result<SavedReport> {
     let all = programmer.id().map_err(Error::from)?.capacity;
-    let length = if order.action == Action::Erase { all } else { taken(image).min(all) };
+    let length =
+        if matches!(order.action, Action::Erase | Action::Save) { all } else { taken(image).min(all) };
     let bytes = programmer.read(0, length, watch).map_err(Error::from)?;
     file::replace(file, |out| out.write_all(&bytes))
         .with_context(|| format!("cannot write {}", shown(file)))?;

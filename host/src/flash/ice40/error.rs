@@ -67,9 +67,6 @@ pub enum FlashError {
         /// The time it had.
         waited: Duration,
     },
-    /// The file is no image for an iCE40.
-    #[error("this is no image for an iCE40: {0}")]
-    Image(#[from] super::image::ImageError),
     /// The flash library would not.
     #[error("the flash could not be worked on while {stage} at {address:#x}: {what}")]
     Library {
