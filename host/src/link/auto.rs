@@ -3,6 +3,7 @@
 use super::LinkError;
 use super::serial::Serial;
 use super::target::{Asked, Kind, Opened, Read, Target, no_details};
+use super::usb;
 use crate::discover::{Machine, Port};
 use crate::error::Error;
 use std::sync::Arc;
@@ -20,7 +21,15 @@ fn read(details: Option<&str>) -> Read {
 
 impl Target for Auto {
     fn open(&self, asked: Asked<'_>) -> Result<Opened, Error> {
-        let port = the_one(&Machine::default())?;
+        let port = match the_one(&Machine::default()) {
+            // The kernel makes no port of a chip without its driver: where there is none, or who took it off was killed.
+            Err(LinkError::NoBoard) => {
+                let mut opened = usb::any().open(asked)?;
+                opened.notes.insert(0, "the link is usb: the board's chip has no serial port".to_owned());
+                return Ok(opened);
+            }
+            port => port?,
+        };
         let mut opened = Serial::new(port.path.clone(), None).open(asked)?;
         opened.notes.insert(0, format!("the link is {}, {}", port.link(), describe(&port)));
         Ok(opened)

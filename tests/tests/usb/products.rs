@@ -10,11 +10,12 @@ use std::process::Command;
 use std::time::Duration;
 use systole::virtual_board::usb_model::Plugged;
 
-pub const SCENARIOS: [Scenario; 5] = [
+pub const SCENARIOS: [Scenario; 6] = [
     ("a_product_is_the_same_by_usb_and_by_the_serial_port", by_either_way),
     ("the_gateware_itself_computes_behind_the_chip", the_gateware),
     ("selftest_detects_every_fault_through_the_chip", selftest),
     ("ctrl_c_leaves_the_port_as_it_was", interrupted),
+    ("a_board_whose_host_was_killed_is_found_and_used_again", killed),
     ("halted_endpoints_are_cleared_and_the_product_is_right", halted),
 ];
 
@@ -71,6 +72,25 @@ fn interrupted() {
     let serial = format!("serial:{}", port(&device(SERIAL), 1).display());
     assert_eq!(product(&serial, "2x3x2").report()["equal"], true);
     assert_eq!(product("usb", "2x3x2").report()["equal"], true);
+    unplug(board);
+}
+
+fn killed() {
+    let board = plugged(SERIAL, software(), &design(2));
+    let large = ["run", "--random", "96x96x96", "--seed", "1", "--link", "usb", "--format", "json"];
+    let mut child = start("systole", &large);
+    wait_for("the product to begin", || (board.handle().moved() > 1000).then_some(()));
+    child.kill().expect("killed");
+    end(child);
+    // Nobody gave the kernel's driver its interface back, so that there is no port.
+    let found = systole::discover::Machine::default().usb_devices();
+    let chip = found.iter().find(|device| device.serial.as_deref() == Some(SERIAL)).expect("plugged in");
+    assert_eq!(chip.interfaces[1].port, None);
+    let auto = product("auto", "2x3x2");
+    assert_eq!(auto.report()["equal"], true);
+    assert!(auto.err.contains("the board's chip has no serial port"), "{}", auto.err);
+    // That run has given it back.
+    device(SERIAL);
     unplug(board);
 }
 
