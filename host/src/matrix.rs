@@ -6,7 +6,7 @@ mod random;
 
 pub use error::MatrixError;
 pub(crate) use error::size;
-pub use npy::{OutType, check_fits, check_writable, read, read_floats, write};
+pub use npy::{OutType, check_fits, check_writable, read, read_floats, read_whole, write};
 pub use random::random;
 
 use std::fmt;

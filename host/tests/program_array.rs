@@ -3,8 +3,10 @@
 use assert_cmd::Command;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::time::Duration;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::tempdir;
 
 const SCHEMA: &str = include_str!("../schema/array.json");
@@ -21,15 +23,25 @@ fn array(arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// A run that must succeed and say nothing on standard error.
-fn good(arguments: &[&str]) -> String {
-    let (code, out, err) = array(arguments);
-    assert_eq!((code, err.as_str()), (Some(0), ""), "{arguments:?}");
+/// A run that must end with this code and say nothing on standard error.
+fn ends(code: i32, arguments: &[&str]) -> String {
+    let (got, out, err) = array(arguments);
+    assert_eq!((got, err.as_str()), (Some(code), ""), "{arguments:?}");
     out
 }
 
+/// A run that must succeed.
+fn good(arguments: &[&str]) -> String {
+    ends(0, arguments)
+}
+
 fn report(arguments: &[&str]) -> Value {
-    let out = good(&[arguments, &["--format", "json"]].concat());
+    report_of(0, arguments)
+}
+
+/// The report of a run that must end with this code.
+fn report_of(code: i32, arguments: &[&str]) -> Value {
+    let out = ends(code, &[arguments, &["--format", "json"]].concat());
     let report = serde_json::from_str(&out).expect("one JSON object and nothing else");
     let schema: Value = serde_json::from_str(SCHEMA).expect("a schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("a sound schema");
@@ -72,13 +84,13 @@ fn without_skew_tokens_notice_and_plain_macs_do_not() {
     let unskewed = [&EXAMPLE[..], &["--no-skew", "--ticks", "5"]].concat();
     let macs = report(&unskewed);
     assert_eq!((&macs["result"], &macs["errors"]), (&json!([[19, 8], [20, 50]]), &json!([])));
-    let tokens = report(&[&unskewed[..], &["--pe", "token"]].concat());
+    let tokens = report_of(1, &[&unskewed[..], &["--pe", "token"]].concat());
     assert_eq!((&tokens["result"], &tokens["complete"]), (&json!([[19, 0], [0, 50]]), &json!(true)));
     let errors = json!([
         {"row": 0, "column": 1, "kind": "unpaired operand"}, {"row": 1, "column": 0, "kind": "unpaired operand"}
     ]);
     assert_eq!(tokens["errors"], errors);
-    let out = good(&[&unskewed[..], &["--pe", "token"]].concat());
+    let out = ends(1, &[&unskewed[..], &["--pe", "token"]].concat());
     let second = "\
 tick 1
   2k1j0 7k1j0 = 19   1k0j0 8k1j0 =  0!
@@ -139,7 +151,7 @@ fn floats_are_held_against_the_direct_product() {
     for pe in ["mac-f32", "mac-f64"] {
         let r = report(&[&product[..], &["--pe", pe]].concat());
         assert_eq!((&r["result"], &r["pe"]), (&json!([[2.0, -13.0], [5001.0, 6032.0]]), &json!(pe)));
-        assert_eq!(r["reference"], json!({"equal": true, "first_difference": null}));
+        assert_eq!(r["reference"], json!({"equal": true, "overflows": 0, "first_difference": null}));
     }
     // 0.1 has no exact form: thirty of them add up to another number from the other end, within what rounding allows.
     let row = format!("[{}]", ["0.1"; 30].join(","));
@@ -150,8 +162,120 @@ fn floats_are_held_against_the_direct_product() {
     assert!((sum - 2.1).abs() < 1e-5, "{sum}");
     let r = report(&["--matmul", "[nan,1]", "[1;1]", "--pe", "mac-f64"]);
     assert_eq!((&r["result"], &r["reference"]["equal"]), (&json!([[null]]), &json!(true)));
+    for (a, b) in [("[inf]", "[1]"), ("[1e200]", "[1e200]"), ("[-inf,1]", "[1;1]")] {
+        let r = report(&["--matmul", a, b, "--pe", "mac-f64"]);
+        assert_eq!(r["reference"], json!({"equal": true, "overflows": 0, "first_difference": null}), "{a}");
+    }
+    // Infinite from one end, 1e308 from the other.
+    let overflow = ["--matmul", "[1e308,1e308,-1e308]", "[1;1;1]", "--pe", "mac-f64"];
+    assert_eq!(report(&overflow)["reference"]["overflows"], json!(1));
+    assert!(good(&overflow).contains("\nUNKNOWN    1 sums overflow"));
     let out = good(&["--matmul", "[0.5]", "[0.5]", "--pe", "mac-f64"]);
     assert!(out.contains("\n  0.25\n") && out.contains("\nequal "), "{out}");
+}
+
+#[test]
+fn no_number_is_traced_alike_on_every_backend() {
+    let directory = tempdir().expect("a temporary directory");
+    let streams = ["--west", "[nan,-0,1]", "--north", "[1,inf,nan;1,inf,nan;1,inf,nan;1,inf,nan;1,inf,nan]"];
+    for pe in ["mac-f32", "mac-f64"] {
+        for ending in ["vcd", "jsonl"] {
+            let traces = [
+                &["--backend", "interpreted"][..],
+                &[],
+                &["--tile", "1x1"],
+                &["--tile", "1x3", "--dispatch", "pool", "--threads", "2"],
+            ]
+            .map(|options| {
+                let path = directory.path().join("trace").with_extension(ending);
+                good(&[&streams, options, &["--pe", pe, "--trace", text(&path)]].concat());
+                fs::read_to_string(&path).expect("a trace")
+            });
+            assert!(traces.iter().all(|trace| *trace == traces[0]), "{pe} {ending}");
+        }
+    }
+    let path = directory.path().join("trace.jsonl");
+    good(&["--west", "[nan,,-inf]", "--north", "[1,1,1]", "--pe", "mac-f64", "--trace", text(&path)]);
+    let trace = fs::read_to_string(&path).expect("a trace");
+    let west: Vec<Value> = trace
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["west"].clone())
+        .collect();
+    assert_eq!(west, [json!("NaN"), Value::Null, json!("-inf")], "no number is not no token");
+}
+
+/// Starts `systole array` with its output in a pipe.
+fn started(arguments: &[&str]) -> Child {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_systole"));
+    command.arg("array").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the program runs")
+}
+
+/// Waits for the end, which must come soon; gives the exit code.
+fn soon(mut child: Child) -> Option<i32> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("a child") {
+            return status.code();
+        }
+        if begun.elapsed() > Duration::from_secs(10) {
+            child.kill().expect("killed");
+            panic!("still running");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn ctrl_c_is_answered_whatever_a_tick_costs_and_the_trace_is_whole() {
+    let directory = tempdir().expect("a temporary directory");
+    let trace = directory.path().join("trace.jsonl");
+    let endless =
+        ["--matmul", "[1,2;3,4]", "[5,6;7,8]", "--ticks", "18446744073709551615", "--format", "json"];
+    for more in [&["--tile", "1x1", "--dispatch", "pool", "--threads", "4"][..], &["--trace", text(&trace)]] {
+        let child = started(&[&endless, more].concat());
+        std::thread::sleep(Duration::from_millis(500));
+        let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+        assert_eq!(soon(child), Some(130), "{more:?}");
+    }
+    let trace = fs::read_to_string(&trace).expect("a trace");
+    let last = trace.lines().last().expect("lines");
+    assert!(trace.ends_with("}\n") && serde_json::from_str::<Value>(last).is_ok(), "{last}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_run() {
+    let mut child = started(&["--matmul", "[1,2;3,4]", "[5,6;7,8]", "--ticks", "18446744073709551615"]);
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+    assert_eq!((line.as_str(), soon(child)), ("tick 0\n", Some(0)));
+}
+
+#[test]
+fn memory_is_counted_with_tiles_and_traces() {
+    let directory = tempdir().expect("a temporary directory");
+    let dump = directory.path().join("big.vcd");
+    let large =
+        ["--west", "[1]", "--shape", "1x600000", "--ticks", "1", "--memory-limit", "1", "--format", "json"];
+    ends(0, &large);
+    for more in [&["--tile", "1x1"][..], &["--pe", "token", "--trace", text(&dump)]] {
+        let (code, _, err) = array(&[&large, more].concat());
+        assert!(code == Some(2) && err.contains("above the limit of 1.0 GiB"), "{more:?}: {err}");
+    }
+    assert!(!dump.exists());
+}
+
+#[test]
+fn a_refused_run_leaves_the_file_as_it_is() {
+    let directory = tempdir().expect("a temporary directory");
+    let kept = directory.path().join("kept.vcd");
+    fs::write(&kept, "kept").expect("written");
+    for more in [&["--ticks", "0"][..], &["--threads", "0"], &["--tile", "0x1"]] {
+        let (code, ..) = array(&[&EXAMPLE[..], &["--trace", text(&kept)], more].concat());
+        assert_eq!(code, Some(2), "{more:?}");
+        assert_eq!(fs::read_to_string(&kept).expect("still there"), "kept", "{more:?}");
+    }
 }
 
 #[test]
@@ -169,7 +293,7 @@ fn sums_to_start_from() {
 fn only_products_have_a_reference() {
     let r = report(&[&EXAMPLE[..], &["--no-skew"]].concat());
     assert_eq!(r["reference"], Value::Null, "it is not the product");
-    let r = report(&[&EXAMPLE[..], &["--ticks", "3"]].concat());
+    let r = report_of(1, &[&EXAMPLE[..], &["--ticks", "3"]].concat());
     assert_eq!((&r["complete"], &r["reference"]), (&json!(false), &Value::Null));
     let r = report(&["--west", "[1]", "--north", "[1]"]);
     assert_eq!(r["reference"], Value::Null);
@@ -179,7 +303,7 @@ fn only_products_have_a_reference() {
 fn missing_terms_are_told_once_nothing_can_come_any_more() {
     // PE(1,1) meets one pair of the two that others take.
     let streams = ["--west", "[1,2,;,3,]", "--north", "[5,7,;,6,]", "--pe", "token"];
-    let r = report(&streams);
+    let r = report_of(1, &streams);
     let error = |row, column, kind| json!({"row": row, "column": column, "kind": kind});
     let unpaired = "unpaired operand";
     let errors = [error(0, 1, unpaired), error(1, 0, unpaired), error(1, 1, "missing terms")];
@@ -232,7 +356,7 @@ fn a_drawing_shows_every_tick_and_error() {
     let directory = tempdir().expect("a temporary directory");
     let path = directory.path().join("wave.svg");
     let unskewed = ["--no-skew", "--pe", "token", "--ticks", "5", "--svg", text(&path)];
-    good(&[&EXAMPLE[..], &unskewed].concat());
+    ends(1, &[&EXAMPLE[..], &unskewed].concat());
     let svg = fs::read_to_string(&path).expect("a drawing");
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{svg}");
     let count = |text: &str| svg.matches(text).count();
@@ -306,7 +430,12 @@ fn misuse_is_explained_and_ends_with_2() {
         (with(&["--tile", "1x0"]), "a tile of 0 columns has no PE"),
         (with(&["--dispatch", "pools"]), "no dispatch 'pools': use tasks or pool"),
         (with(&["--threads", "0"]), "0 threads compute nothing"),
-        (with(&["--ticks", "0"]), "a run of 0 ticks executes nothing"),
+        (with(&["--ticks", "0"]), "invalid value '0' for '--ticks <TICKS>'"),
+        (with(&["--threads", "1025"]), "1025 threads for an array: more than 1024 only wait for each other"),
+        (
+            with(&["--pe", "token", "--initial", "[140737488355328]"]),
+            "row 0, column 0 is 140737488355328, beyond 48 bits",
+        ),
         (with(&["--backend", "interpreted", "--tile", "1x1"]), "leave out --backend interpreted"),
         (with(&["--trace", "trace.txt"]), "trace.txt: no kind of trace: name it .jsonl or .vcd"),
         (with(&["--trace", "/nonexistent/t.vcd"]), "/nonexistent/t.vcd: cannot be written"),

@@ -11,11 +11,13 @@ use super::output::{Patient, print, print_json};
 use crate::error::{Error, exit};
 use crate::file;
 use crate::matrix::MatrixError;
-use crate::software::direct::{Comparable, Difference, first_difference};
+use crate::software::direct::{Comparable, Verdict, compare};
 use crate::software::draw::{Drawing, Drawn, TextView};
 use crate::software::mac::Operand;
-use crate::software::trace::{Off, Waves};
-use crate::software::{Array, Direction, Dispatch, Mac, Outcome, Pe, Side, Token, TokenPe, TokenState};
+use crate::software::trace::{Event, Off, Waves, bytes_a_pe};
+use crate::software::{
+    Array, Direction, Dispatch, Mac, Outcome, Pe, Side, SoftwareError, Token, TokenPe, TokenState,
+};
 use built::Built;
 use clap::{Args, ValueEnum};
 use feed::Entry;
@@ -23,18 +25,15 @@ use job::Job;
 use report::{ArrayReport, PRINTED};
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
-use systole_hdl::wire::ErrorKind;
+use systole_hdl::wire;
 use trace_file::TraceFile;
 
 /// Accumulator of the token PEs here: the widest that a design can have.
 const ACCUMULATOR_BITS: u32 = 48;
-
-/// PE-ticks between two looks at whether Ctrl-C has been pressed.
-const BETWEEN_LOOKS: usize = 1 << 20;
 
 /// Shown below the help text of this subcommand.
 const EXAMPLES: &str = "\
@@ -76,7 +75,7 @@ pub struct ArrayArgs {
     #[arg(long, value_enum, default_value_t = Kind::Mac)]
     pe: Kind,
     /// Ticks to run [default: until everything has passed the last PE]
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     ticks: Option<u64>,
     /// How to execute it
     #[arg(long, value_enum, default_value_t = Backend::Partitioned)]
@@ -96,7 +95,7 @@ pub struct ArrayArgs {
     /// Draw the wavefront, a grid a tick
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Most memory that array and streams may take, in GiB
+    /// Most memory that array, streams and trace may take, in GiB
     #[arg(long, default_value_t = 4, value_name = "GIB", value_parser = clap::value_parser!(u32).range(1..=65536))]
     memory_limit: u32,
     /// How to report; the wavefront is shown as text, up to 8×8
@@ -196,31 +195,40 @@ impl ArrayArgs {
     fn memory_limit(&self) -> u64 {
         u64::from(self.memory_limit) << 30
     }
+
+    /// Bytes that reports and traces take for each PE.
+    fn beside<P: Waves, S>(&self) -> usize {
+        // The sums as they are reported, and as they are compared.
+        let sums = 3 * size_of::<S>();
+        let events = if self.trace.is_some() || self.svg.is_some() { size_of::<Event<P>>() } else { 0 };
+        let dump = self.trace.as_ref().is_some_and(|path| path.extension().is_some_and(|is| is == "vcd"));
+        sums + events + if dump { bytes_a_pe::<P>() } else { 0 }
+    }
 }
 
 /// What the program has to know of a kind of PE.
-struct Filling<P: Pe, T: Operand> {
+struct Filling<P: Pe, T: Operand + Entry> {
     pe: P,
     /// Makes the k-th token of a lane.
     token: fn(usize, T) -> P::Token,
-    /// Makes the state of a PE that starts from a sum.
-    start: fn(T) -> P::State,
+    /// Makes the state of a PE that starts from a sum; `None` for one that it cannot hold.
+    start: fn(T::Start) -> Option<P::State>,
     /// A state's sum.
     sum: fn(&P::State) -> T::Sum,
     /// A state's error, which the end of the job may bring about.
-    error: fn(&P, &P::State, ended: bool) -> Option<ErrorKind>,
+    error: fn(&P, &P::State, ended: bool) -> Option<wire::ErrorKind>,
 }
 
 fn mac<T>(arguments: &ArrayArgs, cancel: &AtomicBool) -> anyhow::Result<u8>
 where
-    T: Entry + Comparable<Sum: From<T> + Display + Serialize>,
+    T: Entry<Start = <T as Operand>::Sum> + Comparable<Sum: Display + Serialize>,
     Mac<T>: Pe<Token = T, State = T::Sum> + Drawn + Waves,
     T: Serialize,
 {
     let filling = Filling {
         pe: Mac::<T>::new(),
         token: |_, value| value,
-        start: T::Sum::from,
+        start: Some,
         sum: |&sum| sum,
         error: |_, _, _| None,
     };
@@ -238,11 +246,14 @@ fn tokens(arguments: &ArrayArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
     let filling = Filling {
         pe: TokenPe { k_len: terms as u32, accumulator_bits: ACCUMULATOR_BITS },
         token: |k, value| Token { value, job: 0, k: k as u16, valid: true },
-        start: |sum| TokenState { acc: sum.into(), ..TokenState::default() },
+        start: |acc| {
+            let unused = 64 - ACCUMULATOR_BITS;
+            (acc << unused >> unused == acc).then_some(TokenState { acc, ..TokenState::default() })
+        },
         sum: |state| state.acc,
         error: |pe, state, ended| {
             let missing = ended && !pe.done(state);
-            state.error.or(missing.then_some(ErrorKind::MissingTerms))
+            state.error.or(missing.then_some(wire::ErrorKind::MissingTerms))
         },
     };
     run(arguments, job, filling, cancel)
@@ -257,13 +268,14 @@ fn run<P, T>(
 ) -> anyhow::Result<u8>
 where
     P: Drawn + Waves<Token: Serialize, State: Serialize>,
-    T: Entry + Comparable<Sum: From<T> + Display + Serialize>,
+    T: Entry<Start = <T as Operand>::Sum> + Comparable<Sum: Display + Serialize>,
 {
     let Pair { rows, columns } = job.shape;
     let direct = Direct::new(arguments, &job);
     let Job { west, north, initial, ticks, .. } = job;
     let Filling { pe, token, start, sum, error } = filling;
     let mut array = Array::new(rows, columns).fill(pe.clone()).memory_limit(arguments.memory_limit());
+    array = array.beside(arguments.beside::<P, T::Sum>());
     array = array.connect(Direction::WestToEast).connect(Direction::NorthToSouth);
     for (side, lanes) in [(Side::West, west), (Side::North, north)] {
         let lanes = lanes.into_iter().flatten().enumerate().map(|(at, lane)| {
@@ -276,28 +288,34 @@ where
         });
         array = array.input(side, lanes);
     }
-    array = array.initial(initial.into_iter().map(|(at, sum)| (at, start(sum))));
+    let states = initial.into_iter().map(|((row, column), sum)| {
+        let wide =
+            || format!("--initial: row {row}, column {column} is {sum}, beyond {ACCUMULATOR_BITS} bits");
+        start(sum).map(|state| ((row, column), state)).ok_or_else(|| Error::Arguments(wide()))
+    });
+    array = array.initial(states.collect::<Result<Vec<_>, _>>()?);
     let machine = Built::new(array, arguments)?;
-    let outcome = watch(arguments, machine, ticks, cancel)?;
+    let Some(outcome) = watch(arguments, machine, ticks, cancel)? else { return Ok(exit::OK) };
     let sums: Vec<T::Sum> = outcome.states.iter().map(sum).collect();
-    let reference = direct.filter(|_| outcome.complete).map(|direct| direct.first_difference(&sums));
-    let equal = reference.is_none_or(|difference| difference.is_none());
+    let reference = direct.filter(|_| outcome.complete).map(|direct| direct.compare(&sums));
     let ended = outcome.complete;
     let report = ArrayReport::new(arguments, &outcome, sums, reference, |state| error(&pe, state, ended));
     match arguments.format {
         Format::Json => print_json(&report)?,
         Format::Text => print(&report.to_string())?,
     }
-    Ok(if equal { exit::OK } else { exit::DIFFERENT })
+    // Streams of one's own may end as they like; a product that was asked for is there or is not.
+    let whole = arguments.matmul.is_none() || outcome.complete;
+    Ok(if whole && report.is_right() { exit::OK } else { exit::DIFFERENT })
 }
 
-/// Runs an array while everything that was asked for looks on.
+/// Runs an array while everything that was asked for looks on; `None` when nobody does any more.
 fn watch<P>(
     arguments: &ArrayArgs,
     machine: Built<P>,
     ticks: u64,
     cancel: &AtomicBool,
-) -> Result<Outcome<P::State>, Error>
+) -> Result<Option<Outcome<P::State>>, Error>
 where
     P: Drawn + Waves<Token: Serialize, State: Serialize>,
 {
@@ -307,19 +325,33 @@ where
     let trace = arguments.trace.as_deref().map(|path| TraceFile::create::<P>(path, rows, columns));
     let trace = trace.transpose()?;
     let view = arguments.format == Format::Text && rows <= PRINTED && columns <= PRINTED;
-    let view = view.then(|| TextView::new(Patient(std::io::stdout()), rows, columns));
-    if view.is_none() && trace.is_none() && drawing.is_none() {
-        return machine.run(ticks, &mut Off, cancel);
+    if !view && trace.is_none() && drawing.is_none() {
+        return machine.run(ticks, &mut Off, cancel).map(Some);
     }
+    // Who has seen enough of the view ends the run, unless a file is to have all of it.
+    let alone = trace.is_none() && drawing.is_none();
+    let out: Box<dyn Write + Send> =
+        if alone { Box::new(std::io::stdout()) } else { Box::new(Patient(std::io::stdout())) };
+    let view = view.then(|| TextView::new(out, rows, columns));
     let mut sinks = (view, (trace, drawing));
-    let outcome = machine.run(ticks, &mut sinks, cancel)?;
+    let outcome = machine.run(ticks, &mut sinks, cancel);
     let (_, (trace, drawing)) = sinks;
-    trace.map_or(Ok(()), TraceFile::finish)?;
+    // What happened before an error or a Ctrl-C is kept, whole lines of it. The error comes first.
+    let finished = trace.map_or(Ok(()), TraceFile::finish);
+    let outcome = match outcome {
+        Err(Error::Array(SoftwareError::Trace { source, .. }))
+            if alone && source.kind() == ErrorKind::BrokenPipe =>
+        {
+            return Ok(None);
+        }
+        outcome => outcome?,
+    };
+    finished?;
     if let (Some(drawing), Some(path)) = (drawing, &arguments.svg) {
         let written = file::replace(path, |file| file.write_all(drawing.finish().as_bytes()));
         written.map_err(|source| MatrixError::Write { path: path.clone(), source })?;
     }
-    Ok(outcome)
+    Ok(Some(outcome))
 }
 
 /// What a product is compared with.
@@ -327,10 +359,10 @@ struct Direct<T: Operand> {
     sizes: [usize; 3],
     a: Vec<T>,
     b: Vec<T>,
-    start: Vec<T::Sum>,
+    initial: Vec<((usize, usize), T::Sum)>,
 }
 
-impl<T: Entry + Comparable<Sum: From<T>>> Direct<T> {
+impl<T: Entry<Start = <T as Operand>::Sum> + Comparable> Direct<T> {
     /// The operands of a product that enters as it must; `None` for anything else.
     fn new(arguments: &ArrayArgs, job: &Job<T>) -> Option<Self> {
         let product = arguments.matmul.is_some() && !arguments.no_skew;
@@ -341,12 +373,13 @@ impl<T: Entry + Comparable<Sum: From<T>>> Direct<T> {
             (west.iter().map(|l| lane(l)).collect(), north.iter().map(|l| lane(l)).collect());
         let k = west[0].len();
         let b = (0..k).flat_map(|k| north.iter().map(move |column| column[k])).collect();
-        let mut start = vec![T::Sum::default(); m * p];
-        job.initial.iter().for_each(|&((row, column), sum)| start[row * p + column] = sum.into());
-        Some(Self { sizes: [m, k, p], a: west.concat(), b, start })
+        Some(Self { sizes: [m, k, p], a: west.concat(), b, initial: job.initial.clone() })
     }
 
-    fn first_difference(&self, sums: &[T::Sum]) -> Option<Difference<T::Sum>> {
-        first_difference(sums, &self.start, self.sizes, &self.a, &self.b)
+    fn compare(&self, sums: &[T::Sum]) -> Verdict<T::Sum> {
+        let mut start = vec![T::Sum::default(); sums.len()];
+        let columns = self.sizes[2];
+        self.initial.iter().for_each(|&((row, column), sum)| start[row * columns + column] = sum);
+        compare(sums, &start, self.sizes, &self.a, &self.b)
     }
 }

@@ -33,6 +33,21 @@ pub fn read(path: &Path, w: u32, limit: u64) -> Result<Operands, MatrixError> {
     check_values(path, matrix, w)
 }
 
+/// Reads whole numbers of up to 64 bits.
+///
+/// # Errors
+/// See [`read`].
+pub fn read_whole(path: &Path, limit: u64) -> Result<Matrix<i64>, MatrixError> {
+    let file = Opened::new(path, size_of::<i64>(), limit)?;
+    match file.dtype.as_str() {
+        "|i1" | "<i1" | ">i1" => file.read::<i8, _>(),
+        "<i2" | ">i2" => file.read::<i16, _>(),
+        "<i4" | ">i4" => file.read::<i32, _>(),
+        "<i8" | ">i8" => file.read::<i64, _>(),
+        _ => Err(file.wrong_type("sums".to_owned(), "int64, int32, int16 or int8")),
+    }
+}
+
 /// Reads floats, 4 or 8 bytes wide: as they are, or from types of which they hold every number.
 ///
 /// # Errors

@@ -69,7 +69,7 @@ impl Array {
     pub fn fill<P: Pe>(self, pe: P) -> Builder<P> {
         let Self { rows, columns } = self;
         let (connections, streams, states) = (Vec::new(), Vec::new(), Vec::new());
-        Builder { rows, columns, pe, connections, streams, states, memory_limit: MEMORY_LIMIT }
+        Builder { rows, columns, pe, connections, streams, states, memory_limit: MEMORY_LIMIT, beside: 0 }
     }
 }
 
@@ -89,6 +89,8 @@ pub struct Builder<P: Pe> {
     streams: Vec<(Side, usize, Stream<P::Token>)>,
     states: Vec<((usize, usize), P::State)>,
     memory_limit: u64,
+    /// Bytes a PE that the caller takes.
+    beside: usize,
 }
 
 /// A description that has been checked, apart from the PE.
@@ -99,6 +101,9 @@ pub(super) struct Checked<P: Pe> {
     /// States that differ from [`Pe::initial`], by coordinate.
     pub(super) states: Vec<((usize, usize), P::State)>,
 }
+
+/// Bytes that a tile takes beside its PEs, about.
+const TILE: u128 = 2048;
 
 impl<P: Pe> Builder<P> {
     /// Connects every PE with its neighbour in one direction.
@@ -134,6 +139,13 @@ impl<P: Pe> Builder<P> {
         self
     }
 
+    /// Counts what the caller is going to take beside the array, for each of its PEs, against the limit too.
+    #[must_use]
+    pub fn beside(mut self, bytes_a_pe: usize) -> Self {
+        self.beside = bytes_a_pe;
+        self
+    }
+
     /// Checks the description and makes a machine that steps one PE after another, with every PE in its
     /// initial state and no token anywhere.
     ///
@@ -143,7 +155,7 @@ impl<P: Pe> Builder<P> {
     /// coordinate that already has one; a state for a PE off the array, or for one that already has one.
     pub fn build(self) -> Result<Machine<P>, SoftwareError> {
         let pe = self.pe.clone();
-        Ok(Machine::new(pe, self.check()?))
+        Ok(Machine::new(pe, self.check(0)?))
     }
 
     /// Checks the description and makes the same machine, cut into tiles that run in parallel.
@@ -152,22 +164,27 @@ impl<P: Pe> Builder<P> {
     /// Those of [`Builder::build`]; tiles or threads of zero; threads that the system refuses.
     pub fn build_partitioned(self, options: &Options) -> Result<Partitioned<P>, SoftwareError> {
         let pe = self.pe.clone();
-        Partitioned::new(pe, self.check()?, options)
+        let (tile_rows, tile_columns) = options.tile(self.rows, self.columns)?;
+        // Of an array without PEs there are no tiles, and that is refused.
+        let tiles = |all: usize, tile: usize| all.div_ceil(tile.max(1)) as u128;
+        let tiles = tiles(self.rows, tile_rows).saturating_mul(tiles(self.columns, tile_columns));
+        Partitioned::new(pe, self.check(tiles.saturating_mul(TILE))?, options)
     }
 
     /// Bytes that PEs and links take in either backend, together with the streams.
     fn bytes(&self) -> u128 {
         let entry = size_of::<Option<P::Token>>();
         // Two links a PE, and their copies in what PEs see and give; its state, and one to compare with.
-        let pe = 8 * entry + 2 * size_of::<P::State>();
+        let pe = 8 * entry + 2 * size_of::<P::State>() + self.beside;
         let pes = (self.rows as u128).saturating_mul(self.columns as u128).saturating_mul(pe as u128);
         let lanes = (self.rows as u128 + self.columns as u128) * 2 * size_of::<Stream<P::Token>>() as u128;
         let entries: usize = self.streams.iter().map(|(.., stream)| stream.len()).sum();
         pes.saturating_add(lanes).saturating_add((entries * entry) as u128)
     }
 
-    fn check(self) -> Result<Checked<P>, SoftwareError> {
-        let (bytes, limit) = (self.bytes(), self.memory_limit);
+    /// Checks the description; `more` are bytes that it takes besides.
+    fn check(self, more: u128) -> Result<Checked<P>, SoftwareError> {
+        let (bytes, limit) = (self.bytes().saturating_add(more), self.memory_limit);
         let Self { rows, columns, connections, streams, states, .. } = self;
         if rows == 0 || columns == 0 {
             return Err(SoftwareError::Size { rows, columns });

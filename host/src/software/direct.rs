@@ -16,28 +16,39 @@ pub struct Difference<S> {
     pub got: S,
 }
 
+/// What comes of comparing an array's sum with the sum by the definition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Compared<S> {
+    /// They agree.
+    Equal,
+    /// They do not, and this is the sum by the definition.
+    Different(S),
+    /// What is added is so large that the order decides what comes out.
+    Overflow,
+}
+
 /// A number whose sums of products can be compared.
 pub trait Comparable: Operand {
-    /// The sum of a starting value and of products, as far as the order in which they are added does not
-    /// matter, if it is not what was got.
-    fn differs(
+    /// Holds a sum against that of a starting value and of products, as far as the order in which they are added does
+    /// not matter.
+    fn compare(
         got: Self::Sum,
         start: Self::Sum,
         terms: impl DoubleEndedIterator<Item = (Self, Self)>,
-    ) -> Option<Self::Sum>;
+    ) -> Compared<Self::Sum>;
 }
 
 macro_rules! integers {
     ($($integer:ty),*) => { $(
         /// Exactly: sums wrap, whatever their order.
         impl Comparable for $integer {
-            fn differs(
+            fn compare(
                 got: Self::Sum,
                 start: Self::Sum,
                 terms: impl DoubleEndedIterator<Item = (Self, Self)>,
-            ) -> Option<Self::Sum> {
+            ) -> Compared<Self::Sum> {
                 let expected = terms.fold(start, |sum, (a, b)| Self::add_product(sum, a, b));
-                (expected != got).then_some(expected)
+                if expected == got { Compared::Equal } else { Compared::Different(expected) }
             }
         }
     )* };
@@ -49,13 +60,14 @@ macro_rules! floats {
         /// are off by at most γ·Σ|a·b|, with γ = n·u/(1 − n·u) and u half of the type's epsilon (Higham, Accuracy and
         /// Stability of Numerical Algorithms, section 3.1); two such sums are within twice that of each other.
         /// Products too small for a normal number may be off by the smallest one each. What is not a number
-        /// equals what is not a number.
+        /// equals what is not a number. Where Σ|a·b| is beyond all numbers the same sum says that all is well, but
+        /// another one nothing.
         impl Comparable for $float {
-            fn differs(
+            fn compare(
                 got: Self,
                 start: Self,
                 terms: impl DoubleEndedIterator<Item = (Self, Self)>,
-            ) -> Option<Self> {
+            ) -> Compared<Self> {
                 let (mut sum, mut size, mut n) = (0.0, <$float>::abs(start), 1.0);
                 // Last to first, as no array adds them.
                 for (a, b) in terms.rev() {
@@ -66,8 +78,15 @@ macro_rules! floats {
                 let (expected, nu) = (sum + start, n * <$float>::EPSILON / 2.0);
                 let gamma = if nu < 1.0 { nu / (1.0 - nu) } else { <$float>::INFINITY };
                 let epsilon = 2.0 * (gamma * size + n * <$float>::MIN_POSITIVE);
-                let alike = got.is_nan() && expected.is_nan();
-                (!alike && approx::abs_diff_ne!(got, expected, epsilon = epsilon)).then_some(expected)
+                if got == expected || got.is_nan() && expected.is_nan() {
+                    Compared::Equal
+                } else if size.is_infinite() {
+                    Compared::Overflow
+                } else if approx::abs_diff_eq!(got, expected, epsilon = epsilon) {
+                    Compared::Equal
+                } else {
+                    Compared::Different(expected)
+                }
             }
         }
     )* };
@@ -76,25 +95,43 @@ macro_rules! floats {
 integers!(i8, i16, i32, i64);
 floats!(f32, f64);
 
-/// The first element of an array's result, row-major, that is not `start + A·B`, if any. A is `m × k` and B `k × p`,
-/// all matrices are row-major; `start` is what the PEs had to begin with.
+/// What an array's result is, held against the product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict<S> {
+    /// The first element, row-major, that differs, if any.
+    pub first: Option<Difference<S>>,
+    /// Elements that cannot be compared: [`Compared::Overflow`].
+    pub overflows: usize,
+}
+
+/// Holds an array's result against `start + A·B`. A is `m × k` and B `k × p`, all matrices are row-major; `start` is what
+/// the PEs had to begin with.
 ///
 /// # Panics
 /// Matrices that do not have these sizes.
-pub fn first_difference<T: Comparable>(
+pub fn compare<T: Comparable>(
     result: &[T::Sum],
     start: &[T::Sum],
     [m, k, p]: [usize; 3],
     a: &[T],
     b: &[T],
-) -> Option<Difference<T::Sum>> {
+) -> Verdict<T::Sum> {
     let sizes = (result.len(), start.len(), a.len(), b.len());
     assert_eq!(sizes, (m * p, m * p, m * k, k * p), "matrices of {m}×{k} by {k}×{p}");
-    result.iter().zip(start).enumerate().find_map(|(at, (&got, &start))| {
+    let mut verdict = Verdict { first: None, overflows: 0 };
+    for (at, (&got, &start)) in result.iter().zip(start).enumerate() {
         let (row, column) = (at / p, at % p);
         let terms = (0..k).map(|t| (a[row * k + t], b[t * p + column]));
-        T::differs(got, start, terms).map(|expected| Difference { row, column, expected, got })
-    })
+        match T::compare(got, start, terms) {
+            Compared::Equal => {}
+            Compared::Overflow => verdict.overflows += 1,
+            Compared::Different(expected) => {
+                verdict.first = Some(Difference { row, column, expected, got });
+                break;
+            }
+        }
+    }
+    verdict
 }
 
 #[cfg(test)]
@@ -104,7 +141,7 @@ mod tests {
     #[test]
     fn integers_are_exact() {
         let (a, b) = ([1, 2, 3, 4], [5, 6, 7, 8]);
-        let compare = |result: &[i64]| first_difference::<i32>(result, &[0, 0, 0, 9], [2; 3], &a, &b);
+        let compare = |result: &[i64]| compare::<i32>(result, &[0, 0, 0, 9], [2; 3], &a, &b).first;
         assert_eq!(compare(&[19, 22, 43, 59]), None);
         let difference = Difference { row: 1, column: 0, expected: 43, got: 44 };
         assert_eq!(compare(&[19, 22, 44, 0]), Some(difference));
@@ -114,13 +151,27 @@ mod tests {
     fn floats_are_within_rounding() {
         // 2·γ·Σ|a·b| is 2 · 101·2⁻²⁴ · 10, or 0.00012.
         let (a, b) = (vec![0.1f32; 100], vec![1.0f32; 100]);
-        let compare = |got: f32| first_difference(&[got], &[0.0], [1, 100, 1], &a, &b).is_none();
+        let compare = |got: f32| compare(&[got], &[0.0], [1, 100, 1], &a, &b).first.is_none();
         assert!(compare(10.0) && compare(10.0001) && compare(9.9999));
         assert!(!compare(10.0002) && !compare(9.9998) && !compare(f32::NAN) && !compare(f32::INFINITY));
-        let compare = |got: f64| first_difference(&[got], &[0.0], [1, 2, 1], &[f64::NAN, 1.0], &[1.0; 2]);
-        assert_eq!(compare(f64::NAN), None);
-        assert!(compare(1.0).is_some());
+        let compare = |got: f64, a: &[f64]| f64::compare(got, 0.0, a.iter().map(|&a| (a, 1.0)));
+        assert_eq!(compare(f64::NAN, &[f64::NAN, 1.0]), Compared::Equal);
+        assert!(matches!(compare(1.0, &[f64::NAN, 1.0]), Compared::Different(expected) if expected.is_nan()));
         // Nothing but zero is near a sum of zeros, apart from what underflows.
-        assert!(first_difference(&[1e-30f64], &[0.0], [1, 1, 1], &[0.0], &[1.0]).is_some());
+        assert_eq!(compare(1e-30, &[0.0]), Compared::Different(0.0));
+    }
+
+    #[test]
+    fn what_overflows_is_equal_or_not_known() {
+        let compare = |got: f64, a: &[f64]| f64::compare(got, 0.0, a.iter().map(|&a| (a, 1.0)));
+        let infinite = f64::INFINITY;
+        assert_eq!(compare(infinite, &[infinite, 1.0]), Compared::Equal);
+        assert_eq!(compare(infinite, &[1e308, 1e308]), Compared::Equal);
+        // From the left this is infinite, from the right it is not: neither is the array's fault.
+        assert_eq!(compare(infinite, &[1e308, 1e308, -1e308]), Compared::Overflow);
+        assert_eq!(compare(5.0, &[1e308, 1e308, -1e308]), Compared::Overflow);
+        let verdict = super::compare(&[5.0, 2.0], &[0.0; 2], [2, 2, 1], &[1e308, 1e308, 1.0, 2.0], &[1.0; 2]);
+        let first = Some(Difference { row: 1, column: 0, expected: 3.0, got: 2.0 });
+        assert_eq!(verdict, Verdict { first, overflows: 1 });
     }
 }

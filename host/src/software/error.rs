@@ -111,6 +111,14 @@ pub enum SoftwareError {
     /// No thread to run on.
     #[error("0 threads compute nothing: ask for at least 1")]
     NoThreads,
+    /// More threads than make sense.
+    #[error("{threads} threads for an array: more than {most} only wait for each other")]
+    TooManyThreads {
+        /// Threads asked for.
+        threads: usize,
+        /// The most that are taken.
+        most: usize,
+    },
     /// Threads that the system did not give.
     #[error("{threads} threads for the array were refused: {why}")]
     Threads {
@@ -144,7 +152,7 @@ pub enum SoftwareError {
     #[error("an earlier error stopped this array within a tick: clear it first")]
     Broken,
     /// A sink that could not take an event.
-    #[error("the trace could not be written at tick {tick}: {source}")]
+    #[error("what happened at tick {tick} could not be written: {source}")]
     Trace {
         /// Tick of the event.
         tick: u64,

@@ -6,7 +6,7 @@ mod vcd;
 
 pub use behind::Behind;
 pub use json::JsonLines;
-pub use vcd::{Vcd, Waves};
+pub use vcd::{Vcd, Waves, bytes_a_pe};
 
 use super::pe::{Inputs, Outputs, Pe};
 use std::{fmt, io};

@@ -1,12 +1,16 @@
 //! An array on the backend that was asked for.
 
-use super::{ArrayArgs, BETWEEN_LOOKS, Backend};
+use super::{ArrayArgs, Backend};
 use crate::error::Error;
 use crate::session::SessionError;
 use crate::software::array::Builder;
 use crate::software::trace::Sink;
 use crate::software::{Machine, Options, Outcome, Partitioned, Pe, SoftwareError};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Time between two looks at whether Ctrl-C has been pressed, where a tick does not take longer.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// An array that is ready to run.
 pub(super) enum Built<P: Pe> {
@@ -54,23 +58,28 @@ impl<P: Pe> Built<P> {
         sink: &mut S,
         cancel: &AtomicBool,
     ) -> Result<Outcome<P::State>, Error> {
-        let (rows, columns) = self.shape();
         if ticks == 0 {
             return Err(Error::Array(SoftwareError::NoTicks));
         }
-        let stretch = (BETWEEN_LOOKS / (rows * columns)).max(1) as u64;
-        let mut done = 0;
+        let (mut done, mut stretch) = (0, 1);
         while done < ticks {
             if cancel.load(Ordering::Relaxed) {
                 return Err(SessionError::Interrupted.into());
             }
-            let stretch = stretch.min(ticks - done);
+            let begun = Instant::now();
+            stretch = stretch.min(ticks - done);
             match &mut self {
                 Self::Interpreted(machine) => machine.run(stretch, sink),
                 Self::Partitioned(array) => array.run(stretch, sink),
             }
             .map_err(Error::Array)?;
             done += stretch;
+            // What a tick takes depends on PEs, tiles, threads and sinks, and on what else the machine does.
+            stretch = match begun.elapsed() {
+                took if took < BETWEEN_LOOKS / 2 => stretch.saturating_mul(2),
+                took if took > BETWEEN_LOOKS => (stretch / 2).max(1),
+                _ => stretch,
+            };
         }
         Ok(match self {
             Self::Interpreted(machine) => machine.outcome(),

@@ -14,6 +14,9 @@ const WIDTH: u32 = 16;
 
 /// What a stream may consist of.
 pub(super) trait Entry: Copy + Default {
+    /// A sum of products of them, as it is given to start from.
+    type Start: Entry;
+
     /// What its text must be.
     const WHAT: &'static str;
 
@@ -24,7 +27,23 @@ pub(super) trait Entry: Copy + Default {
     fn npy(path: &Path, limit: u64) -> Result<Matrix<Self>, MatrixError>;
 }
 
+impl Entry for i64 {
+    type Start = Self;
+
+    const WHAT: &'static str = "a whole number of 64 bits";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn npy(path: &Path, limit: u64) -> Result<Matrix<Self>, MatrixError> {
+        matrix::read_whole(path, limit)
+    }
+}
+
 impl Entry for i32 {
+    type Start = i64;
+
     const WHAT: &'static str = "a whole number of 16 bits";
 
     fn parse(text: &str) -> Option<Self> {
@@ -39,6 +58,8 @@ impl Entry for i32 {
 macro_rules! floats {
     ($($float:ty),*) => { $(
         impl Entry for $float {
+            type Start = Self;
+
             const WHAT: &'static str = "a number";
 
             fn parse(text: &str) -> Option<Self> {
@@ -72,12 +93,13 @@ pub(super) fn is_inline(name: &str) -> bool {
 pub(super) fn read<T: Entry>(name: &str, limit: u64) -> anyhow::Result<Lanes<T>> {
     let path = Path::new(name);
     let lanes = if let Some(text) = inline(name) {
-        parse(name, text.replace(';', "\n").as_bytes())?
+        parse(name, text.split(';').skip(usize::from(text.trim().is_empty())))?
     } else if path.extension().is_some_and(|extension| extension == "npy") {
         let matrix = T::npy(path, limit).map_err(Error::from)?;
         (0..matrix.rows()).map(|row| matrix.row(row).iter().copied().map(Some).collect()).collect()
     } else {
-        parse(name, &text(name, limit)?)?
+        // What follows the last lane of a file is none.
+        parse(name, text(name, limit)?.trim_end().lines())?
     };
     let Some(first) = lanes.first().map(Vec::len).filter(|&entries| entries > 0) else {
         return Err(Error::Arguments(format!("{name}: has no entries: give a lane a line")).into());
@@ -92,8 +114,8 @@ pub(super) fn read<T: Entry>(name: &str, limit: u64) -> anyhow::Result<Lanes<T>>
     }
 }
 
-/// The bytes of a file, unless they are more than memory may hold.
-fn text(name: &str, limit: u64) -> Result<Vec<u8>, Error> {
+/// The text of a file, unless it is more than memory may hold.
+fn text(name: &str, limit: u64) -> Result<String, Error> {
     let wrong = |error: io::Error| {
         Error::Arguments(format!("{name}: cannot be read: {error}; give a .npy or .csv file, or [1,2;3,4]"))
     };
@@ -110,15 +132,18 @@ fn text(name: &str, limit: u64) -> Result<Vec<u8>, Error> {
         let limit = size(limit.into());
         return Err(Error::Arguments(format!("{name}: its entries would take more memory than {limit}")));
     }
-    Ok(text)
+    String::from_utf8(text).map_err(|error| Error::Arguments(format!("{name}: is not CSV: {error}")))
 }
 
-fn parse<T: Entry>(name: &str, text: &[u8]) -> Result<Lanes<T>, Error> {
+fn parse<'a, T: Entry>(name: &str, lines: impl Iterator<Item = &'a str>) -> Result<Lanes<T>, Error> {
+    // The reader skips empty lines, but a lane of one entry that is no token is one.
+    let lines = lines.map(|line| if line.trim().is_empty() { "\"\"" } else { line });
+    let text = lines.collect::<Vec<_>>().join("\n");
     let mut builder = csv::ReaderBuilder::new();
     // Lengths are compared later, for an error that speaks of lanes.
     builder.has_headers(false).flexible(true).trim(csv::Trim::All).comment(Some(b'#'));
     let mut lanes = Vec::new();
-    for (at, record) in builder.from_reader(text).records().enumerate() {
+    for (at, record) in builder.from_reader(text.as_bytes()).records().enumerate() {
         let record = record.map_err(|error| Error::Arguments(format!("{name}: is not CSV: {error}")))?;
         let entry = |(k, entry): (usize, &str)| match entry {
             "" => Ok(None),
@@ -186,6 +211,10 @@ mod tests {
         assert!(message("[1,2;3]").starts_with("[1,2;3]: lane 1 has 1 entries where lane 0 has 2"));
         assert!(message("[1,32768]").contains("lane 0, entry 1 is '32768', not a whole number of 16 bits"));
         assert!(message("[]").contains("has no entries"));
+        assert_eq!(read::<i32>("[1;;3]", LIMIT).expect("three lanes"), [[Some(1)], [None], [Some(3)]]);
+        assert_eq!(read::<i32>("[3;]", LIMIT).expect("two lanes"), [[Some(3)], [None]]);
+        assert_eq!(read::<i32>("[;3]", LIMIT).expect("two lanes"), [[None], [Some(3)]]);
+        assert!(message("[1,2;;3,4]").starts_with("[1,2;;3,4]: lane 1 has 1 entries where lane 0 has 2"));
         assert!(message("[1.5]").contains("'1.5', not a whole number"));
         let floats = read::<f32>("[1.5,-2;,inf]", LIMIT).expect("two lanes");
         assert_eq!(floats, [[Some(1.5), Some(-2.0)], [None, Some(f32::INFINITY)]]);

@@ -12,11 +12,11 @@ use std::path::Path;
 type Sums<T> = Vec<((usize, usize), T)>;
 
 /// What is to be run.
-pub(super) struct Job<T> {
+pub(super) struct Job<T: Entry> {
     pub(super) shape: Pair,
     pub(super) west: Option<Lanes<T>>,
     pub(super) north: Option<Lanes<T>>,
-    pub(super) initial: Sums<T>,
+    pub(super) initial: Sums<T::Start>,
     pub(super) ticks: u64,
 }
 
@@ -51,7 +51,9 @@ impl<T: Entry> Job<T> {
             entries.map_or(0, |entries| (entries as u64).saturating_add(hops as u64 - 1))
         };
         let needed = passing(&west, shape.columns).max(passing(&north, shape.rows));
-        let initial = read(&arguments.initial)?.map_or(Ok(Vec::new()), |sums| initial(&sums, shape))?;
+        let sums =
+            arguments.initial.as_deref().map(|name| feed::read::<T::Start>(name, limit)).transpose()?;
+        let initial = sums.map_or(Ok(Vec::new()), |sums| initial(&sums, shape))?;
         Ok(Self { shape, ticks: arguments.ticks.unwrap_or(needed), west, north, initial })
     }
 }

@@ -3,7 +3,7 @@
 use super::ArrayArgs;
 use crate::cli::report::FORMAT_VERSION;
 use crate::software::Outcome;
-use crate::software::direct::Difference;
+use crate::software::direct::{Difference, Verdict};
 use serde::Serialize;
 use std::fmt::{self, Display};
 use systole_hdl::wire::ErrorKind;
@@ -19,7 +19,10 @@ pub(super) struct ErrorReport {
 /// How a product compared with its definition.
 #[derive(Debug, Serialize)]
 pub(super) struct ReferenceReport<S> {
-    equal: bool,
+    /// `null` where some elements cannot be compared and no other differs.
+    equal: Option<bool>,
+    /// Elements whose sums overflow, so that their order decides what comes out.
+    overflows: usize,
     first_difference: Option<DifferenceReport<S>>,
 }
 
@@ -56,19 +59,22 @@ impl<S: Copy> ArrayReport<S> {
         arguments: &ArrayArgs,
         outcome: &Outcome<T>,
         sums: Vec<S>,
-        reference: Option<Option<Difference<S>>>,
+        reference: Option<Verdict<S>>,
         error: impl Fn(&T) -> Option<ErrorKind>,
     ) -> Self {
         let errors = outcome.map().into_iter().filter_map(|((row, column), state)| {
             error(state).map(|kind| ErrorReport { row, column, kind: kind.name() })
         });
-        let reference =
-            reference.map(|difference| ReferenceReport {
-                equal: difference.is_none(),
-                first_difference: difference.map(|Difference { row, column, expected, got }| {
-                    DifferenceReport { row, column, expected, got }
-                }),
-            });
+        let reference = reference.map(|Verdict { first, overflows }| ReferenceReport {
+            equal: (first.is_some() || overflows == 0).then_some(first.is_none()),
+            overflows,
+            first_difference: first.map(|Difference { row, column, expected, got }| DifferenceReport {
+                row,
+                column,
+                expected,
+                got,
+            }),
+        });
         Self {
             format_version: FORMAT_VERSION,
             command: "array",
@@ -83,6 +89,13 @@ impl<S: Copy> ArrayReport<S> {
             result: sums.chunks_exact(outcome.columns).map(<[S]>::to_vec).collect(),
             reference,
         }
+    }
+}
+
+impl<S> ArrayReport<S> {
+    /// Whether nothing is known to be wrong.
+    pub(super) fn is_right(&self) -> bool {
+        self.errors.is_empty() && self.reference.as_ref().is_none_or(|r| r.equal != Some(false))
     }
 }
 
@@ -105,8 +118,11 @@ impl<S: Copy + Default + Display> Display for ArrayReport<S> {
         }
         match &self.reference {
             None => {}
-            Some(ReferenceReport { first_difference: None, .. }) => {
+            Some(ReferenceReport { first_difference: None, overflows: 0, .. }) => {
                 writeln!(f, "equal      every sum agrees with the direct product")?;
+            }
+            Some(ReferenceReport { first_difference: None, overflows, .. }) => {
+                writeln!(f, "UNKNOWN    {overflows} sums overflow, in an order or another; all else agrees")?;
             }
             Some(ReferenceReport { first_difference: Some(first), .. }) => {
                 let DifferenceReport { row, column, expected, got } = first;

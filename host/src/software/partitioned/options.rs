@@ -61,9 +61,16 @@ pub struct Options {
 /// Ticks that a tile executes at once where there is no other: enough to make up for what is done once for all of them.
 const ALONE: u64 = 16;
 
+/// Most threads: a thousand are more than any machine's processors, and few enough to start at once.
+const MOST_THREADS: usize = 1024;
+
 impl Options {
     /// Size of a tile of this array.
-    pub(super) fn tile(&self, rows: usize, columns: usize) -> Result<(usize, usize), SoftwareError> {
+    pub(in crate::software) fn tile(
+        &self,
+        rows: usize,
+        columns: usize,
+    ) -> Result<(usize, usize), SoftwareError> {
         let size = |option: Option<usize>, all: usize, side| match option {
             Some(0) => Err(SoftwareError::EmptyTile { side }),
             size => Ok(size.unwrap_or(all).min(all)),
@@ -85,6 +92,9 @@ impl Options {
     pub(super) fn threads(&self, tiles: usize) -> Result<usize, SoftwareError> {
         match self.threads {
             Some(0) => Err(SoftwareError::NoThreads),
+            Some(threads) if threads > MOST_THREADS => {
+                Err(SoftwareError::TooManyThreads { threads, most: MOST_THREADS })
+            }
             Some(threads) => Ok(threads.min(tiles)),
             None => Ok(available_parallelism().map_or(1, NonZero::get).min(tiles)),
         }

@@ -3,6 +3,7 @@
 use super::{BLOCK, Event, Sink};
 use crate::software::Pe;
 use serde::Serialize;
+use std::fmt::Debug;
 use std::io::{self, Write};
 use std::ops::Range;
 use systole_hdl::wire::ErrorKind;
@@ -14,7 +15,8 @@ use systole_hdl::wire::ErrorKind;
 /// ```
 ///
 /// Tokens and states are as their types serialise, `null` being no token: a plain MAC's are numbers, a token
-/// PE's are `[value, job, k, valid]` and `[acc, count, error]`. What leaves a PE, or stays in it, equal to
+/// PE's are `[value, job, k, valid]` and `[acc, count, error]`. Floats that JSON has no number for are `"NaN"`, `"inf"` and
+/// `"-inf"`. What leaves a PE, or stays in it, equal to
 /// what came is written with the same digits, so that a float's −0 beside a 0 reads 0.
 #[derive(Debug)]
 pub struct JsonLines<W: Write> {
@@ -42,19 +44,25 @@ impl<W: Write> JsonLines<W> {
     }
 
     /// Adds a field; gives where its value is.
-    fn field(&mut self, name: &[u8], value: &impl Serialize) -> io::Result<Range<usize>> {
+    fn field(&mut self, name: &[u8], value: Option<&(impl Serialize + Debug)>) -> io::Result<Range<usize>> {
         self.lines.extend_from_slice(name);
         let start = self.lines.len();
-        serde_json::to_writer(&mut self.lines, value)?;
+        serde_json::to_writer(&mut self.lines, &value)?;
+        if let Some(value) = value
+            && &self.lines[start..] == b"null"
+        {
+            self.lines.truncate(start);
+            write!(self.lines, "\"{value:?}\"")?;
+        }
         Ok(start..self.lines.len())
     }
 
     /// Adds a field that is often the same as an earlier one, of which the digits are then copied.
-    fn field_like<T: Serialize + PartialEq>(
+    fn field_like<T: Serialize + Debug + PartialEq>(
         &mut self,
         name: &[u8],
-        value: &T,
-        (earlier, at): (&T, Range<usize>),
+        value: Option<&T>,
+        (earlier, at): (Option<&T>, Range<usize>),
     ) -> io::Result<()> {
         if value == earlier {
             self.lines.extend_from_slice(name);
@@ -80,15 +88,15 @@ where
             write!(self.beginning, "{{\"tick\":{tick},\"row\":{row},\"column\":")?;
         }
         self.lines.extend_from_slice(&self.beginning);
-        self.field(b"", &column)?;
-        let west = self.field(b",\"west\":", &inputs.west)?;
-        let north = self.field(b",\"north\":", &inputs.north)?;
-        self.field_like(b",\"east\":", &outputs.east, (&inputs.west, west))?;
-        self.field_like(b",\"south\":", &outputs.south, (&inputs.north, north))?;
-        let raised = outputs.raised.map(ErrorKind::name);
-        self.field(b",\"raised\":", &raised)?;
-        let at = self.field(b",\"before\":", before)?;
-        self.field_like(b",\"after\":", after, (before, at))?;
+        self.field(b"", Some(&column))?;
+        let (west, north) = (inputs.west.as_ref(), inputs.north.as_ref());
+        let west_at = self.field(b",\"west\":", west)?;
+        let north_at = self.field(b",\"north\":", north)?;
+        self.field_like(b",\"east\":", outputs.east.as_ref(), (west, west_at))?;
+        self.field_like(b",\"south\":", outputs.south.as_ref(), (north, north_at))?;
+        self.field(b",\"raised\":", outputs.raised.map(ErrorKind::name).as_ref())?;
+        let at = self.field(b",\"before\":", Some(before))?;
+        self.field_like(b",\"after\":", Some(after), (Some(before), at))?;
         self.lines.extend_from_slice(b"}\n");
         if self.lines.len() >= BLOCK {
             self.to.write_all(&self.lines)?;

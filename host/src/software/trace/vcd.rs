@@ -73,7 +73,9 @@ macro_rules! bits {
 
 bits!(
     i8: x => x as u64, i16: x => x as u64, i32: x => x as u64, i64: x => x as u64,
-    f32: x => x.to_bits().into(), f64: x => x.to_bits()
+    // Which bits a NaN comes with depends on how the compiler has put the sum together.
+    f32: x => if x.is_nan() { Self::NAN } else { x }.to_bits().into(),
+    f64: x => if x.is_nan() { Self::NAN } else { x }.to_bits()
 );
 
 impl<T: Operand<Sum: Bits> + Bits> Waves for Mac<T> {
@@ -121,6 +123,19 @@ struct Wire {
 /// What every PE's module holds besides its state.
 const LINKS: [&str; 4] = ["west", "north", "east", "south"];
 
+/// Bytes that a wire takes here, its line of the header included, about.
+const WIRE: usize = 160;
+
+/// Wires of a PE.
+const fn wires<P: Waves>() -> usize {
+    LINKS.len() * P::TOKEN.len() + P::STATE.len() + 1
+}
+
+/// Bytes of memory that a dump takes for each PE, about.
+pub const fn bytes_a_pe<P: Waves>() -> usize {
+    wires::<P>() * WIRE
+}
+
 impl<W: Write> Vcd<W> {
     /// A dump of an array of `rows × columns` PEs into a file, a pipe, or a vector of bytes; it needs no buffer of its
     /// own.
@@ -152,7 +167,7 @@ impl<W: Write> Vcd<W> {
         header.upscope()?;
         header.enddefinitions()?;
         let lines = std::mem::take(header.writer());
-        let per_pe = LINKS.len() * P::TOKEN.len() + P::STATE.len() + 1;
+        let per_pe = self::wires::<P>();
         Ok(Self { to, lines, columns, wires, per_pe, levels: Vec::with_capacity(per_pe), tick: None })
     }
 
