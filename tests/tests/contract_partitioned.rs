@@ -3,9 +3,10 @@
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use serde::Serialize;
 use systole::software::array::Builder;
 use systole::software::tile::PerPe;
-use systole::software::trace::{Event, JsonLines, Off};
+use systole::software::trace::{Event, JsonLines, Off, Vcd, Waves};
 use systole::software::{
     Array, Direction, Dispatch, Inputs, Mac, Options, Outputs, Partitioned, Pe, Side, Signals, SoftwareError,
     Token, TokenPe,
@@ -111,15 +112,68 @@ fn signals(rng: &mut StdRng) -> Signals {
     }
 }
 
-/// Runs one random case on both backends; gives the number of events compared.
-fn compare<P: Pe>(array: &Builder<P>, [rows, columns]: [usize; 2], rng: &mut StdRng) -> usize {
-    let options = Options {
+fn options([rows, columns]: [usize; 2], rng: &mut StdRng) -> Options {
+    Options {
         tile_rows: rng.random_bool(0.8).then(|| rng.random_range(1..=rows + 1)),
         tile_columns: rng.random_bool(0.8).then(|| rng.random_range(1..=columns + 1)),
         dispatch: Dispatch::ALL[rng.random_range(0..2)],
         threads: Some(rng.random_range(1..=3)),
         superstep: rng.random_bool(0.8).then(|| rng.random_range(1..=5)),
+    }
+}
+
+/// Runs one random case on both backends, with both kinds of file; gives the bytes compared.
+fn compare_files<P>(array: &Builder<P>, size: [usize; 2], rng: &mut StdRng) -> usize
+where
+    P: Waves<Token: Serialize, State: Serialize>,
+{
+    let [rows, columns] = size;
+    let sinks = || (JsonLines::new(Vec::new()), Vcd::new::<P>(Vec::new(), rows, columns).expect("a header"));
+    let files = |(lines, waves): (JsonLines<Vec<u8>>, Vcd<Vec<u8>>)| {
+        let taken = "a vector takes all";
+        [lines.finish().expect(taken), waves.finish().expect(taken)]
     };
+    let (mut expected, mut found) = (sinks(), sinks());
+    let options = options(size, rng);
+    array.clone().build().expect("an array").run(30, &mut expected).expect("a run");
+    array.clone().build_partitioned(&options).expect("an array").run(30, &mut found).expect("a run");
+    let (expected, found) = (files(expected), files(found));
+    assert!(expected == found, "{options:?}");
+    found.iter().map(Vec::len).sum()
+}
+
+#[test]
+fn r32_every_cut_gives_the_files_of_the_interpreted_backend_byte_by_byte() {
+    // Sums of all these are of every kind, no numbers among them.
+    const FLOATS: [f64; 8] = [0.0, -0.0, 1.5, -3e200, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-310];
+    let mut rng = StdRng::seed_from_u64(320);
+    let mut bytes = 0;
+    for case in 0..300 {
+        let size = [rng.random_range(1..=9), rng.random_range(1..=9)];
+        let float =
+            |rng: &mut StdRng, _| rng.random_ratio(4, 5).then(|| FLOATS[rng.random_range(0..FLOATS.len())]);
+        bytes += match case % 3 {
+            0 => compare_files(&builder(Mac::<f64>::new(), size, &mut rng, &float), size, &mut rng),
+            1 => {
+                let single = |rng: &mut StdRng, at| float(rng, at).map(|value| value as f32);
+                compare_files(&builder(Mac::<f32>::new(), size, &mut rng, &single), size, &mut rng)
+            }
+            _ => {
+                let pe = TokenPe { k_len: 9, accumulator_bits: 24 };
+                let token = |rng: &mut StdRng, at: usize| {
+                    let (value, valid) = (rng.random_range(-128..128), rng.random_ratio(19, 20));
+                    rng.random_ratio(9, 10).then_some(Token { value, job: 1, k: at as u16, valid })
+                };
+                compare_files(&builder(pe, size, &mut rng, &token), size, &mut rng)
+            }
+        };
+    }
+    assert!(bytes > 10_000_000, "{bytes} bytes");
+}
+
+/// Runs one random case on both backends; gives the number of events compared.
+fn compare<P: Pe>(array: &Builder<P>, size: [usize; 2], rng: &mut StdRng) -> usize {
+    let options = options(size, rng);
     let mut oracle = array.clone().build().expect("an array");
     let mut tiled = array.clone().build_partitioned(&options).expect("an array");
     let (mut expected, mut events): (Vec<Event<P>>, Vec<Event<P>>) = (Vec::new(), Vec::new());
