@@ -66,8 +66,17 @@ impl Machine {
     }
 
     /// The processes that have a file open, as far as this user may see.
+    ///
+    /// Whoever serves a pseudo-terminal is none of them: it is the other end.
     pub fn holders(&self, path: &Path) -> Vec<Holder> {
         holder::of(self, path)
+    }
+
+    /// The processes besides this one that have a file open.
+    pub fn others(&self, path: &Path) -> Vec<Holder> {
+        let mut holders = self.holders(path);
+        holders.retain(|holder| holder.pid != std::process::id());
+        holders
     }
 }
 

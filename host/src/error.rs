@@ -144,6 +144,7 @@ impl Error {
             Self::UsbModel(ModelError::NoController) => exit::MISSING,
             Self::Build(error) if error.is_input() => exit::INPUT,
             Self::Build(_) => exit::TOOL,
+            Self::Link(LinkError::OwnTerminal { .. }) => exit::INPUT,
             Self::Session(_) | Self::Link(_) | Self::Serve(_) | Self::Software(_) | Self::UsbModel(_) => {
                 exit::LINK
             }

@@ -1,10 +1,12 @@
 //! `systole list` and discovery on a made machine: an iCEbreaker, an unknown adapter, a hub, a modem, a model behind
 //! vhci and a PC's ports.
 
+mod anyone;
 #[path = "../src/discover/made.rs"]
 mod made;
 mod running;
 
+use anyone::{permit, systole_of_anyone};
 use made::Made;
 use running::systole;
 use serde_json::{Value, json};
@@ -216,4 +218,39 @@ fn row_03_what_cannot_be_opened_is_marked_and_explained() {
             "usb:0403:6010:ib001  0403:6010 iCEBreaker V1.0e, serial number ib001: icebreaker",
         ]
     );
+}
+
+#[test]
+fn row_03_what_the_system_refuses_is_marked_for_those_whom_it_refuses() {
+    let made = Made::new();
+    icebreaker(&made, "devices/pci0/usb1/1-2", 7, "ib001", ["ttyUSB0", "ttyUSB1"]);
+    permit(made.0.path(), 0o755);
+    permit(made.0.path().join("dev/ttyUSB0"), 0o666);
+    permit(made.0.path().join("dev/ttyUSB1"), 0o000);
+    let root = made.0.path().to_str().expect("UTF-8");
+    let list = systole_of_anyone(&["list", "--root", root, "--format", "json"]);
+    assert_eq!((list.code, list.err.as_str()), (0, ""));
+    let report: Value = serde_json::from_str(&list.out).expect("JSON");
+    let [programmer, uart] = [0, 1].map(|i| &report["ports"][i]);
+    assert_eq!((&programmer["accessible"], &programmer["why"]), (&json!(true), &Value::Null));
+    assert_eq!(uart["accessible"], json!(false));
+    let why = uart["why"].as_str().expect("a reason");
+    assert!(why.starts_with("you may not read and write it (----------, group "), "{why}");
+}
+
+#[test]
+fn who_serves_a_terminal_does_not_hold_it() {
+    let made = Made::new();
+    made.write("dev/pts/5", "");
+    for (pid, name) in [(40, "board"), (41, "picocom"), (42, "sshd")] {
+        made.write(&format!("proc/{pid}/comm"), name);
+        made.link(&format!("proc/{pid}/fd/7"), "dev/pts/5");
+        made.write(&format!("proc/{pid}/fdinfo/7"), "pos:\t0\nflags:\t02\n");
+    }
+    // The other end of this terminal, and of another.
+    made.write("proc/40/fdinfo/9", "pos:\t0\nflags:\t02\ntty-index:\t5\n");
+    made.write("proc/42/fdinfo/9", "tty-index:\t15\n");
+    let holders = made.machine().holders(&made.0.path().join("dev/pts/5"));
+    let names: Vec<&str> = holders.iter().map(|holder| holder.name.as_str()).collect();
+    assert_eq!(names, ["picocom", "sshd"]);
 }

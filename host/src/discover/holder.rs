@@ -22,13 +22,25 @@ impl fmt::Display for Holder {
 /// The holders of a file, by number. What belongs to other users shows only to root.
 pub(super) fn of(machine: &Machine, path: &Path) -> Vec<Holder> {
     let Ok(path) = path.canonicalize() else { return Vec::new() };
+    let terminal = path.parent().is_some_and(|parent| parent.ends_with("dev/pts")).then(|| name(&path));
     let holder = |process: &Path| {
         let pid = name(process).parse().ok()?;
         let holds =
             entries(&process.join("fd")).iter().any(|fd| std::fs::read_link(fd).is_ok_and(|to| to == path));
-        holds.then(|| Holder { pid, name: text(&process.join("comm")).unwrap_or_default() })
+        let serves = || terminal.as_ref().is_some_and(|terminal| serves(process, terminal));
+        (holds && !serves()).then(|| Holder { pid, name: text(&process.join("comm")).unwrap_or_default() })
     };
     entries(&machine.path("proc")).iter().filter_map(|process| holder(process)).collect()
+}
+
+/// Whether a process has the other end of the pseudo-terminal with this number.
+fn serves(process: &Path, terminal: &str) -> bool {
+    entries(&process.join("fdinfo")).iter().any(|file| {
+        let index = text(file).and_then(|text| {
+            text.lines().find_map(|line| Some(line.strip_prefix("tty-index:")?.trim().to_owned()))
+        });
+        index.as_deref() == Some(terminal)
+    })
 }
 
 /// The processes of a name, by number.

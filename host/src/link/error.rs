@@ -56,6 +56,12 @@ pub enum LinkError {
         /// What the system said.
         reason: String,
     },
+    /// The program runs in that terminal.
+    #[error("{port}: is the terminal that this program runs in, and no board; look at `systole list`")]
+    OwnTerminal {
+        /// The terminal.
+        port: String,
+    },
     /// The adapter cannot do the rate.
     #[error(
         "{port}: {asked} baud was asked for, and the adapter runs at {got}: more than {TOLERANCE_PERCENT} % off; \

@@ -1,10 +1,11 @@
 //! The link `serial`: a serial port, or a pseudo-terminal, which to a program is one too.
 //!
-//! serialport opens the port, exclusive and raw, and sets its rate. Bytes go through a descriptor of our own that never
-//! blocks: serialport's writes wait until all is written, and a board that waits for us to read would then wait for
-//! ever.
+//! serialport opens the port, exclusive and raw, and sets its rate; a pseudo-terminal has none. Bytes go through a
+//! descriptor of our own that never blocks: serialport's writes wait until all is written, and a board that waits for us
+//! to read would then wait for ever.
 
 mod latency;
+mod line;
 mod open;
 pub(super) mod rates;
 
@@ -13,11 +14,11 @@ pub(super) use open::{PROCESS, SYSTEM};
 use super::target::{Asked, Kind, Opened, Read, Target};
 use super::{Level, Link, LinkError, TimeBase, Unit};
 use crate::error::Error;
+use line::Line;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use serialport::{ClearBuffer, SerialPort, TTYPort};
+use serialport::{SerialPort, TTYPort};
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +32,9 @@ pub(super) const KIND: Kind = Kind {
     about: "a board at a serial port; without BAUD the board's usual rate, then others",
     read,
 };
+
+/// What is wrong without a path.
+const MISSING: &str = "the path of the port is missing";
 
 /// Longest wait for bytes in one poll, in nanoseconds.
 const WAIT: i64 = 10_000_000;
@@ -58,10 +62,13 @@ impl Serial {
 }
 
 fn read(details: Option<&str>) -> Read {
-    let details = details.filter(|text| !text.is_empty()).ok_or("the path of the port is missing")?;
+    let details = details.filter(|text| !text.is_empty()).ok_or(MISSING)?;
     // A path may have an @ of its own: only digits behind the last one are a rate.
     let rated = details.rsplit_once('@').and_then(|(path, rate)| Some((path, rate.parse::<u32>().ok()?)));
     let Some((path, baud)) = rated else { return Ok(Arc::new(Serial::new(details.into(), None))) };
+    if path.is_empty() {
+        return Err(MISSING.to_owned());
+    }
     if !BAUD_RANGE.contains(&baud) {
         return Err(format!("{baud} baud is outside {BAUD_RANGE:?}"));
     }
@@ -110,10 +117,11 @@ impl Way {
 pub struct SerialLink {
     /// The port as the user named it.
     name: String,
-    /// Holds the port exclusively, and its settings.
-    port: TTYPort,
-    /// Where bytes pass, without blocking.
-    data: File,
+    /// Where bytes pass, without blocking. It gives the port its settings back, and does so while nobody else may have
+    /// it: fields go in this order.
+    line: Line,
+    /// Holds the port exclusively, and its rate; `None` for a pseudo-terminal.
+    port: Option<TTYPort>,
     way: Way,
     baud: u32,
     /// Rates still to try.
@@ -126,23 +134,27 @@ pub struct SerialLink {
 impl SerialLink {
     /// Sets a rate, and finds out whether the port took it: some drivers fall back to another without a word.
     fn set_rate(&mut self, baud: u32) -> Result<(), LinkError> {
-        self.port.set_baud_rate(baud).map_err(|error| self.failed("setting the rate", error.into()))?;
-        let got = self.port.baud_rate().map_err(|error| self.failed("reading the rate", error.into()))?;
-        rates::check(&self.name, baud, got)?;
+        if let Some(port) = &mut self.port {
+            let set = port.set_baud_rate(baud);
+            let got = port.baud_rate();
+            set.map_err(|error| self.failed("setting the rate", error.into()))?;
+            let got = got.map_err(|error| self.failed("reading the rate", error.into()))?;
+            rates::check(&self.name, baud, got)?;
+        }
         self.baud = baud;
         Ok(())
     }
 
     /// Forgets what was not sent and what was not read.
     fn forget(&self) -> Result<(), LinkError> {
-        self.port.clear(ClearBuffer::All).map_err(|error| self.failed("clearing its buffers", error.into()))
+        self.line.forget().map_err(|error| self.failed("clearing its buffers", error))
     }
 
     /// Writes what the port takes; gives the number of bytes.
     fn write(&mut self, bytes: &mut VecDeque<u8>) -> Result<usize, LinkError> {
         let mut sent = 0;
         while !bytes.is_empty() {
-            match self.data.write(bytes.as_slices().0) {
+            match self.line.file.write(bytes.as_slices().0) {
                 Ok(0) => break,
                 Ok(taken) => {
                     bytes.drain(..taken);
@@ -161,7 +173,7 @@ impl SerialLink {
         let mut buffer = [0; 4096];
         let mut got = 0;
         while got < BURST {
-            match self.data.read(&mut buffer) {
+            match self.line.file.read(&mut buffer) {
                 // A raw port without bytes would block; one that has ended has none for ever.
                 Ok(0) => return Err(LinkError::Closed { port: self.name.clone() }),
                 Ok(read) => {
@@ -180,7 +192,7 @@ impl SerialLink {
     fn wait(&self, to_send: bool) -> Result<(), LinkError> {
         let events = if to_send { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let timeout = Timespec { tv_sec: 0, tv_nsec: WAIT };
-        match poll(&mut [PollFd::new(&self.data, events)], Some(&timeout)) {
+        match poll(&mut [PollFd::new(&self.line.file, events)], Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(self.failed("waiting", error.into())),
         }
@@ -231,7 +243,7 @@ impl Link for SerialLink {
     }
 
     fn rate(&self) -> Option<u32> {
-        Some(self.baud)
+        self.port.as_ref().map(|_| self.baud)
     }
 
     fn next_rate(&mut self) -> Result<bool, LinkError> {
@@ -247,13 +259,6 @@ impl Link for SerialLink {
             }
         }
         Ok(false)
-    }
-}
-
-impl Drop for SerialLink {
-    /// Leaves nothing behind for whoever comes next, and does not wait for a board that no longer listens.
-    fn drop(&mut self) {
-        let _gone = self.port.clear(ClearBuffer::All);
     }
 }
 
@@ -275,7 +280,7 @@ mod tests {
     fn a_board_that_does_not_read_does_not_hold_the_host() {
         let terminal = Terminal::open().expect("a terminal");
         let (mut link, notes) = open::open(terminal.path(), None).expect("a port");
-        assert_eq!((notes, link.rate()), (Vec::<String>::new(), Some(3_000_000)));
+        assert_eq!((notes, link.rate()), (Vec::<String>::new(), None));
         let mut to_board: VecDeque<u8> = std::iter::repeat_n(0x55, 100_000).collect();
         let begun = Instant::now();
         for _ in 0..10 {

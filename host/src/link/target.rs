@@ -138,6 +138,7 @@ mod tests {
             ("sim:fast", "nothing can follow here, and 'fast' does: write sim"),
             ("serial", "the path of the port is missing: write serial:PATH[@BAUD]"),
             ("serial:", "the path of the port is missing"),
+            ("serial:@115200", "the path of the port is missing"),
             ("serial:/dev/ttyUSB0@99", "99 baud is outside 1200..=100000000"),
             ("usb:0403", "VID and PID are two hexadecimal numbers of up to four digits, not '0403'"),
             ("usb:0403:zz", "not '0403:zz'"),

@@ -1,0 +1,251 @@
+//! Ports that others have, that others had, that may not be opened, and that are no boards': what the program says of
+//! them, and how it leaves them.
+
+mod anyone;
+mod board;
+mod running;
+
+use anyone::{permit, systole_of_anyone};
+use board::VirtualBoard;
+use running::{ended, spawn, systole};
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use systole::discover::Machine;
+use systole::link::{Level, Link, LinkError, TimeBase};
+use systole::virtual_board::{Device, Terminal, serve};
+use systole_hdl::wire::Origin;
+
+/// Waits until a process has a file open.
+fn wait_for_holder(path: &str, pid: u32) {
+    let begun = Instant::now();
+    while !Machine::default().holders(Path::new(path)).iter().any(|holder| holder.pid == pid) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{path} is not opened");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A port as a program opens it that cares for nothing.
+fn plain(path: &str) -> File {
+    File::options().read(true).write(true).open(path).expect("a port")
+}
+
+fn settings(port: &File) -> String {
+    format!("{:?}", tcgetattr(port).expect("a terminal"))
+}
+
+#[test]
+fn a_host_that_is_killed_leaves_the_port_to_the_next() {
+    let board = VirtualBoard::start(&["--n", "2"]);
+    permit(board.path(), 0o666);
+    let mut host = spawn(&["run", "--random", "400x400x400", "--link", &board.link()]);
+    wait_for_holder(board.path(), host.id());
+    std::thread::sleep(Duration::from_millis(300));
+    host.kill().expect("it runs");
+    host.wait().expect("it ends");
+    let next = systole_of_anyone(&["info", "--link", &board.link()]);
+    assert_eq!(next.code, 0, "{}", next.err);
+}
+
+#[test]
+fn row_02_a_host_in_use_is_named_and_the_board_is_not() {
+    let board = VirtualBoard::start(&["--n", "2"]);
+    let mut host = spawn(&["run", "--random", "400x400x400", "--link", &board.link()]);
+    wait_for_holder(board.path(), host.id());
+    std::thread::sleep(Duration::from_millis(300));
+    let info = systole(&["info", "--link", &board.link()]);
+    host.kill().expect("it runs");
+    host.wait().expect("it ends");
+    let expected =
+        format!("systole: {}: is in use by systole (process {}); end that first\n", board.path(), host.id());
+    assert_eq!((info.code, info.err), (3, expected));
+}
+
+#[test]
+fn row_02_who_has_the_port_open_besides_is_told() {
+    let board = VirtualBoard::start(&["--behavioural"]);
+    let _besides = plain(board.path());
+    let info = systole(&["info", "--link", &board.link()]);
+    let name = fs::read_to_string("/proc/self/comm").expect("Linux has it");
+    let me = format!("{} (process {})", name.trim(), std::process::id());
+    let expected =
+        format!("systole: note: {} is open in {me} too, which may take bytes away\n", board.path());
+    assert_eq!((info.code, info.err), (0, expected));
+}
+
+#[test]
+fn a_port_has_its_settings_back_whether_a_board_answered_or_not() {
+    let board = VirtualBoard::start(&["--behavioural"]);
+    let mute = Terminal::open().expect("a terminal");
+    for (path, code) in [(board.path(), 0), (mute.path().to_str().expect("UTF-8"), 3)] {
+        let port = plain(path);
+        let mut changed = tcgetattr(&port).expect("a terminal");
+        changed.local_modes |= LocalModes::ISIG | LocalModes::ICANON;
+        tcsetattr(&port, OptionalActions::Now, &changed).expect("set");
+        let before = settings(&port);
+        let info = systole(&["info", "--link", &format!("serial:{path}")]);
+        assert_eq!(info.code, code, "{}", info.err);
+        assert_eq!(settings(&port), before, "{path}");
+    }
+}
+
+#[test]
+fn the_terminal_that_the_program_runs_in_is_no_port() {
+    let program = env!("CARGO_BIN_EXE_systole");
+    let terminal = Terminal::open().expect("a terminal");
+    let path = terminal.path().to_str().expect("UTF-8");
+    let by_path = format!("serial:{path}");
+    let run = |command: &mut Command, link: &str| {
+        let command = command.args(["info", "--link", link]).stdin(plain(path));
+        ended(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs"))
+    };
+    let is_refused = |link: &str, run: running::Ended| {
+        let port = link.strip_prefix("serial:").expect("a port");
+        let expected = format!(
+            "systole: {port}: is the terminal that this program runs in, and no board; look at `systole list`\n"
+        );
+        assert_eq!((run.code, run.err), (2, expected));
+    };
+    // As the terminal of standard input alone, then as that of the session.
+    let before = settings(&plain(path));
+    is_refused(&by_path, run(&mut Command::new(program), &by_path));
+    assert_eq!(settings(&plain(path)), before);
+    for link in [by_path.as_str(), "serial:/dev/tty"] {
+        is_refused(link, run(Command::new("setsid").args(["--ctty", "--wait", program]), link));
+    }
+}
+
+#[test]
+fn row_01_a_refusal_advises_what_helps() {
+    let terminal = Terminal::open().expect("a terminal");
+    permit(terminal.path(), 0o000);
+    let folder = tempfile::tempdir().expect("a folder");
+    permit(folder.path(), 0o755);
+    let file = folder.path().join("file");
+    fs::write(&file, "").expect("written");
+    permit(&file, 0o000);
+    let closed = folder.path().join("closed");
+    fs::create_dir(&closed).expect("made");
+    permit(&closed, 0o000);
+    let cases = [
+        (terminal.path(), "you may not read and write it (c---------, group "),
+        (&file, "you may not read and write it (----------, group "),
+        (&closed.join("port"), "you may not enter a directory on the way to it\n"),
+    ];
+    for (path, expected) in cases {
+        let info = systole_of_anyone(&["info", "--link", &format!("serial:{}", path.display())]);
+        let start = format!("systole: {}: permission denied: {expected}", path.display());
+        assert_eq!(info.code, 3, "{}", info.err);
+        assert!(info.err.starts_with(&start) && !info.err.contains("udev"), "{}", info.err);
+    }
+    permit(&closed, 0o755);
+}
+
+#[test]
+fn arguments_that_name_nothing_are_arguments() {
+    for arguments in [&["info", "--link", "serial:@115200"][..], &["list", "--root", "/no/such/root"]] {
+        let run = systole(arguments);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{arguments:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn row_10_timeout_closed_and_io_are_three_errors() {
+    // A terminal that nobody answers on.
+    let mute = Terminal::open().expect("a terminal");
+    let link = format!("serial:{}", mute.path().display());
+    let begun = Instant::now();
+    let info = systole(&["info", "--link", &link]);
+    let took = begun.elapsed().as_secs_f64();
+    let start = format!("systole: {link}: no answer to HELLO within ");
+    let rest = info.err.strip_prefix(&start).unwrap_or_else(|| panic!("{}", info.err));
+    let told: f64 = rest.split(' ').next().and_then(|told| told.parse().ok()).expect("a time");
+    assert!((took - 0.5..took).contains(&told), "it took {took} s: {}", info.err);
+    assert!(rest.contains("not a byte came back") && !rest.contains("BAUD"), "{rest}");
+    assert_eq!(info.code, 3);
+    // One whose other end closes.
+    let info = spawn(&["info", "--link", &link]);
+    wait_for_holder(mute.path().to_str().expect("UTF-8"), info.id());
+    drop(mute);
+    let info = ended(info);
+    assert!(info.err.contains(": the board is gone: the link was closed by the other end"), "{}", info.err);
+    assert_eq!(info.code, 3);
+    // A path that the system cannot follow.
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("port");
+    symlink(&path, &path).expect("made");
+    let info = systole(&["info", "--link", &format!("serial:{}", path.display())]);
+    assert!(info.err.contains("/port: opening failed: Too many levels of symbolic links"), "{}", info.err);
+    assert_eq!(info.code, 3);
+}
+
+/// Gives back what it gets.
+struct Echo;
+
+impl Link for Echo {
+    fn level(&self, _origin: Origin) -> Level {
+        Level::Unverified
+    }
+
+    fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {
+        from_board.extend(to_board.drain(..));
+        Ok(())
+    }
+
+    fn time(&self) -> TimeBase {
+        TimeBase::of_simulation(1, 0)
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+
+    fn cycles(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl Device for Echo {
+    fn is_idle(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_echo_is_no_answer_and_is_called_an_echo() {
+    let mut terminal = Terminal::open().expect("a terminal");
+    let link = format!("serial:{}", terminal.path().display());
+    let stop = AtomicBool::new(false);
+    let info = std::thread::scope(|scope| {
+        scope.spawn(|| serve(&mut Echo, &mut terminal, None, &stop).expect("it serves"));
+        let info = systole(&["info", "--link", &link]);
+        stop.store(true, Ordering::Relaxed);
+        info
+    });
+    assert_eq!(info.code, 3);
+    assert!(info.err.contains("what was sent came back as it was"), "{}", info.err);
+}
+
+#[test]
+fn row_09_waiting_takes_no_processor_time() {
+    let mute = Terminal::open().expect("a terminal");
+    let mut host = spawn(&["info", "--link", &format!("serial:{}", mute.path().display())]);
+    let (begun, mut ticks) = (Instant::now(), 0);
+    while host.try_wait().expect("a child").is_none() {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", host.id())).unwrap_or_default();
+        // User and system time are fields 14 and 15, the twelfth and thirteenth behind the name.
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+        ticks = ticks.max(fields.filter_map(|field| field.parse::<u64>().ok()).sum());
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(begun.elapsed() < Duration::from_secs(60), "it hangs");
+    }
+    let waited = begun.elapsed();
+    assert!(waited > Duration::from_secs(2), "it waited for {waited:?} only");
+    // A tick is a hundredth of a second: one that does not sleep takes hundreds.
+    assert!(ticks < 50, "{ticks} ticks of processor time in {waited:?}");
+}
