@@ -77,6 +77,19 @@ enum Command {
     Man(man::ManArgs),
 }
 
+impl Command {
+    /// The link that the command talks to a board by.
+    fn link(&self) -> Option<&LinkArgs> {
+        match self {
+            Self::Run(arguments) => Some(&arguments.link),
+            Self::Bench(arguments) => arguments.link(),
+            Self::Info(arguments) => Some(&arguments.link),
+            Self::Selftest(arguments) => Some(&arguments.link),
+            _ => None,
+        }
+    }
+}
+
 /// Runs the program with these arguments; gives its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match parse(arguments) {
@@ -87,10 +100,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return if error.use_stderr() { exit::INPUT } else { exit::OK };
         }
     };
+    let link = cli.command.link().and_then(LinkArgs::text);
     match watch_for_interrupt().and_then(|cancel| command(cli.command, &cancel)) {
         Ok(code) => code,
         Err(error) => {
-            output::say(&format!("systole: {}", explain(&error)));
+            output::say(&format!("systole: {}{}", of_link(link.as_deref(), &error), explain(&error)));
             // What no library error explains is about the arguments or this machine.
             error.downcast_ref().map_or(exit::INPUT, Error::exit_code)
         }
@@ -115,6 +129,14 @@ fn definition() -> clap::Command {
 fn with_exit_codes(command: clap::Command) -> clap::Command {
     let own = command.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
     command.after_help(own + EXIT_CODES).mut_subcommands(with_exit_codes)
+}
+
+/// The link that was given, where the error is about the board and does not name it.
+fn of_link(link: Option<&str>, error: &anyhow::Error) -> String {
+    match (link, error.downcast_ref()) {
+        (Some(link), Some(Error::Session(session))) if session.is_of_board() => format!("{link}: "),
+        _ => String::new(),
+    }
 }
 
 /// An error with its causes, each said once: many errors already quote what caused them.

@@ -4,9 +4,9 @@
 //! several rates, they are tried until a board answers.
 
 use crate::error::Error;
-use crate::link::target::{Asked, LinkSpec};
+use crate::link::target::{Asked, LinkSpec, Opened};
 use crate::link::{Level, Link};
-use crate::session::{self, SessionError};
+use crate::session::{self, NoIdent, SessionError};
 use std::sync::atomic::AtomicBool;
 use systole_firmware::design::Design;
 use systole_hdl::wire::Identity;
@@ -28,10 +28,16 @@ pub struct Connection {
 /// Opens a link and asks who is there.
 ///
 /// # Errors
-/// Why the link cannot be opened; [`SessionError::Timeout`] or [`SessionError::Rates`] when nobody answers;
-/// [`SessionError::Design`] when the board's design is not as asked for.
+/// Why the link cannot be opened; those of [`meet`].
 pub fn connect(spec: &LinkSpec, asked: Asked<'_>, cancel: &AtomicBool) -> Result<Connection, Error> {
-    let opened = spec.target().open(asked)?;
+    meet(spec.target().open(asked)?, asked, cancel)
+}
+
+/// Asks who is at the other end of a link that is open.
+///
+/// # Errors
+/// [`SessionError::NoIdent`] when nobody answers; [`SessionError::Design`] when the board's design is not as asked for.
+pub fn meet(opened: Opened, asked: Asked<'_>, cancel: &AtomicBool) -> Result<Connection, Error> {
     let (mut link, mut notes) = (opened.link, opened.notes);
     let (identity, counters) = identify(link.as_mut(), cancel)?;
     session::check_design(&asked(&identity.parameters), &identity)?;
@@ -44,18 +50,21 @@ pub fn connect(spec: &LinkSpec, asked: Asked<'_>, cancel: &AtomicBool) -> Result
 }
 
 /// HELLO at one rate after another, until a board answers.
-fn identify(link: &mut dyn Link, cancel: &AtomicBool) -> Result<(Identity, session::Counters), Error> {
-    let mut tried = Vec::new();
+fn identify(link: &mut dyn Link, cancel: &AtomicBool) -> Result<(Identity, session::Counters), SessionError> {
+    let mut before: Option<NoIdent> = None;
     loop {
         match session::identify(link, cancel) {
-            Err(error @ SessionError::Timeout { .. }) => {
-                tried.extend(link.rate());
-                if link.next_rate().map_err(SessionError::from)? {
-                    continue;
+            Err(SessionError::NoIdent(error)) => {
+                let so_far = match before.take() {
+                    Some(before) => before.and(error),
+                    None => error,
+                };
+                if !link.next_rate()? {
+                    return Err(SessionError::NoIdent(so_far));
                 }
-                return Err(if tried.len() > 1 { SessionError::Rates { tried } } else { error }.into());
+                before = Some(so_far);
             }
-            result => return Ok(result?),
+            result => return result,
         }
     }
 }

@@ -40,6 +40,16 @@ pub enum Unit {
     Nanoseconds,
 }
 
+impl Unit {
+    /// A time for people.
+    pub fn text(self, time: u64) -> String {
+        match self {
+            Self::Cycles => format!("{time} cycles"),
+            Self::Nanoseconds => format!("{:.3} s", time as f64 / 1e9),
+        }
+    }
+}
+
 impl TimeBase {
     /// The time of a simulation that the host clocks, in cycles.
     pub const fn of_simulation(byte: u64, latency: u64) -> Self {
@@ -54,14 +64,6 @@ impl TimeBase {
                 let nanoseconds = u128::from(cycles) * 1_000_000_000 / u128::from(clock_hz.max(1));
                 u64::try_from(nanoseconds).unwrap_or(u64::MAX)
             }
-        }
-    }
-
-    /// A time for people.
-    pub fn text(&self, time: u64) -> String {
-        match self.unit {
-            Unit::Cycles => format!("{time} cycles"),
-            Unit::Nanoseconds => format!("{:.3} s", time as f64 / 1e9),
         }
     }
 }
@@ -141,7 +143,7 @@ mod tests {
         let base = |unit| TimeBase { unit, byte: 1, latency: 0, patience: 0, slowness: 1 };
         assert_eq!(base(Unit::Cycles).of_cycles(240, 24_000_000), 240);
         assert_eq!(base(Unit::Nanoseconds).of_cycles(240, 24_000_000), 10_000);
-        assert_eq!(base(Unit::Cycles).text(1500), "1500 cycles");
-        assert_eq!(base(Unit::Nanoseconds).text(1_500_000_000), "1.500 s");
+        assert_eq!(Unit::Cycles.text(1500), "1500 cycles");
+        assert_eq!(Unit::Nanoseconds.text(1_500_000_000), "1.500 s");
     }
 }

@@ -5,10 +5,12 @@
 //! that is lost or damaged costs time; what the board accepted is never executed twice.
 
 mod hello;
+mod no_ident;
 mod pipe;
 mod window;
 
 pub use hello::{SessionOptions, check_design, identify};
+pub use no_ident::{Heard, NoIdent};
 pub use pipe::Counters;
 
 use crate::link::{Level, Link, LinkError, TimeBase};
@@ -31,29 +33,22 @@ pub enum SessionError {
     /// The link failed.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// Nothing happened for too long.
+    /// Nothing happened for too long in a session that was open.
     #[error(
-        "no answer to {stage} within {waited}, {retries} retries included; check that the board is powered, \
-         configured with Systole's gateware and connected at the right rate"
+        "no answer to {stage} within {waited}, sent again {retries} times, from a board that had said who it is; check \
+         cable and power, and start again"
     )]
     Timeout {
         /// What the host was waiting for.
         stage: &'static str,
-        /// Time of the last wait, with its unit.
+        /// The whole time since the last answer, with its unit.
         waited: String,
         /// Times that the frames were sent again.
         retries: u32,
     },
-    /// Nobody answered at any rate.
-    #[error(
-        "no answer to HELLO at {}; check that the board is powered and configured with Systole's gateware (`systole \
-         flash`), and give its rate if it is another: --link serial:PATH@BAUD",
-        in_baud(.tried)
-    )]
-    Rates {
-        /// The rates, in bits a second.
-        tried: Vec<u32>,
-    },
+    /// Nobody has said who they are.
+    #[error("{0}")]
+    NoIdent(NoIdent),
     /// The board refused a command for good.
     #[error("the board refused {stage}: {reason}; host and gateware disagree about the wire, rebuild both")]
     Refused {
@@ -122,9 +117,16 @@ pub enum SessionError {
     Interrupted,
 }
 
-fn in_baud(rates: &[u32]) -> String {
-    let rates: Vec<String> = rates.iter().map(ToString::to_string).collect();
-    format!("{} baud", rates.join(", "))
+impl SessionError {
+    /// Whether it is that nobody answers.
+    pub fn is_silence(&self) -> bool {
+        matches!(self, Self::Timeout { .. } | Self::NoIdent(_))
+    }
+
+    /// Whether it is about the board and says nothing of the link to it: who shows it to people names that.
+    pub fn is_of_board(&self) -> bool {
+        !matches!(self, Self::Link(_) | Self::Interrupted)
+    }
 }
 
 /// How a command ended.
@@ -154,8 +156,10 @@ pub struct Session<'a> {
     window: Window,
     /// Link time of the last sign that the board gets on.
     progress: u64,
-    /// Deadlines passed since.
+    /// Deadlines passed since the last answer.
     retries: u32,
+    /// The time that those took.
+    spent: u64,
     /// Where the last NAK turned back to; another for the same frame tells nothing new until the deadline.
     turned_back: Option<u64>,
 }
@@ -165,7 +169,7 @@ impl<'a> Session<'a> {
     /// with its nonce. `cancel` becoming true ends any wait.
     ///
     /// # Errors
-    /// [`SessionError`], in particular [`SessionError::Timeout`] naming HELLO, [`SessionError::Protocol`] and
+    /// [`SessionError`], in particular [`SessionError::NoIdent`], [`SessionError::Protocol`] and
     /// [`SessionError::Design`].
     pub fn open(
         link: &'a mut dyn Link,
@@ -178,7 +182,7 @@ impl<'a> Session<'a> {
         let identity = answer.identity;
         let window = Window::new(identity.parameters.fifo as usize);
         let progress = pipe.link.now();
-        Ok(Self { pipe, options, identity, time, window, progress, retries: 0, turned_back: None })
+        Ok(Self { pipe, options, identity, time, window, progress, retries: 0, spent: 0, turned_back: None })
     }
 
     /// Opens the session again. Whatever was issued is forgotten, and what the banks hold is unknown.
@@ -193,6 +197,7 @@ impl<'a> Session<'a> {
         self.window = Window::new(self.identity.parameters.fifo as usize);
         self.progress = self.pipe.link.now();
         self.retries = 0;
+        self.spent = 0;
         self.turned_back = None;
         Ok(())
     }
@@ -212,6 +217,11 @@ impl<'a> Session<'a> {
         self.pipe.link.level(self.identity.origin)
     }
 
+    /// The link's time, as slow as the board turned out to be.
+    pub fn time(&self) -> TimeBase {
+        self.time
+    }
+
     /// The link's time and cycles.
     pub fn link(&self) -> &dyn Link {
         self.pipe.link
@@ -225,6 +235,11 @@ impl<'a> Session<'a> {
     /// Whether every command has ended.
     pub fn is_idle(&self) -> bool {
         self.window.is_empty()
+    }
+
+    /// Commands that have not ended.
+    pub fn under_way(&self) -> usize {
+        self.window.len()
     }
 
     /// Puts a command behind all others; gives its ticket.
@@ -301,6 +316,7 @@ impl<'a> Session<'a> {
         if moved {
             self.progress = self.pipe.link.now();
             self.retries = 0;
+            self.spent = 0;
             self.turned_back = None;
         }
         match reply.content {
@@ -331,10 +347,11 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         if self.retries == MOST_RETRIES {
-            let (stage, waited) = (self.window.stage(), self.time.text(waited));
+            let (stage, waited) = (self.window.stage(), self.time.unit.text(self.spent + waited));
             return Err(SessionError::Timeout { stage, waited, retries: self.retries });
         }
         self.retries += 1;
+        self.spent += waited;
         self.pipe.counters.timeouts += 1;
         self.progress = now;
         self.turned_back = None;

@@ -12,7 +12,7 @@ use systole::link::software::SoftwareLink;
 use systole::link::{Link, LinkError};
 use systole::matrix::random;
 use systole::product::{Product, product};
-use systole::session::{Session, SessionError, SessionOptions};
+use systole::session::{Session, SessionOptions};
 use systole_firmware::design::Design;
 use systole_hdl::codec::{Command, Content, Frame, Reply};
 use systole_hdl::parameters::Parameters;
@@ -154,7 +154,7 @@ fn through_noise(seeds: u64, board: impl Fn(&Design) -> Box<dyn Link>) -> (u64, 
                 go_backs += product.counters.go_backs;
                 reruns += product.reruns;
             }
-            Err(Error::Session(SessionError::Timeout { .. })) => {}
+            Err(Error::Session(error)) if error.is_silence() => {}
             Err(error) => panic!("seed {seed}: {error}"),
         }
     }

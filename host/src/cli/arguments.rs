@@ -1,7 +1,7 @@
 //! Arguments that several subcommands share.
 
 use super::output::say;
-use crate::connect::{Connection, connect};
+use crate::connect::{Connection, meet};
 use crate::discover::Machine;
 use crate::error::Error;
 use crate::link::auto;
@@ -132,16 +132,25 @@ impl LinkArgs {
     /// user should know goes to standard error.
     ///
     /// # Errors
-    /// As [`connect`].
+    /// Why the link cannot be opened; as [`meet`].
     pub fn connect(&self, design: &DesignArgs, cancel: &AtomicBool) -> Result<Connection, Error> {
         let default = "sim".parse().map_err(Error::Arguments);
         let spec = self.link.clone().map_or(default, Ok)?;
         let boards = self.link.is_none().then(|| note_of_boards(&Machine::default())).flatten();
-        let connection = connect(&spec, &|parameters| design.put_over(parameters), cancel)?;
-        for note in boards.iter().chain(&connection.notes) {
-            say(&format!("systole: note: {note}"));
-        }
+        let tell = |note: &String| say(&format!("systole: note: {note}"));
+        boards.iter().for_each(tell);
+        let asked = |parameters: &Parameters| design.put_over(parameters);
+        let mut opened = spec.target().open(&asked)?;
+        // Where nobody answers these tell where that was.
+        opened.notes.drain(..).for_each(|note| tell(&note));
+        let connection = meet(opened, &asked, cancel)?;
+        connection.notes.iter().for_each(tell);
         Ok(connection)
+    }
+
+    /// The link as it was given, if one was.
+    pub fn text(&self) -> Option<String> {
+        self.link.as_ref().map(ToString::to_string)
     }
 }
 

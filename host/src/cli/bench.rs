@@ -3,6 +3,7 @@
 mod link;
 mod wire;
 
+use super::LinkArgs;
 use clap::{Args, Subcommand};
 use std::sync::atomic::AtomicBool;
 
@@ -11,6 +12,16 @@ use std::sync::atomic::AtomicBool;
 pub struct BenchArgs {
     #[command(subcommand)]
     bench: Bench,
+}
+
+impl BenchArgs {
+    /// The link to a board, where the benchmark has one.
+    pub(super) fn link(&self) -> Option<&LinkArgs> {
+        match &self.bench {
+            Bench::Wire(_) => None,
+            Bench::Link(arguments) => Some(&arguments.link),
+        }
+    }
 }
 
 /// The benchmarks there are.

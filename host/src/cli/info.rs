@@ -16,7 +16,7 @@ pub struct InfoArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
-    link: LinkArgs,
+    pub(super) link: LinkArgs,
     #[command(flatten)]
     design: DesignArgs,
 }

@@ -51,7 +51,7 @@ pub struct RunArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
-    link: LinkArgs,
+    pub(super) link: LinkArgs,
     #[command(flatten)]
     design: DesignArgs,
 }

@@ -19,7 +19,7 @@ pub struct SelftestArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
-    link: LinkArgs,
+    pub(super) link: LinkArgs,
     #[command(flatten)]
     design: DesignArgs,
 }

@@ -1,8 +1,7 @@
 //! Opening a session: HELLO until an IDENT with the same nonce comes back.
 
-use super::SessionError;
-use super::pipe::Counters;
-use super::pipe::Pipe;
+use super::pipe::{Counters, Pipe};
+use super::{Heard, NoIdent, SessionError};
 use crate::link::{Link, TimeBase, Unit};
 use std::sync::atomic::AtomicBool;
 use systole_firmware::design::{Design, canonical_text};
@@ -16,8 +15,14 @@ const MOST_HELLOS: u32 = 5;
 /// Byte times of silence after which nothing old is on its way any more.
 const QUIET: u64 = 16;
 
-/// Byte times after which a line that never falls silent is answered anyway.
+/// Byte times after which a line that never falls silent is spoken on anyway: more than any board and its chip hold.
 const LONGEST_DRAIN: u64 = 1 << 17;
+
+/// The same in nanoseconds of wall time: on a slow line nobody would wait for that many bytes.
+const LONGEST_DRAIN_TIME: u64 = 3_000_000_000;
+
+/// Bytes that are looked at for an echo: HELLO stands at their beginning, or soon after.
+const ECHO: usize = 1024;
 
 /// HELLOs sent to find out who is there, at one rate: there may be others to try.
 const MOST_QUESTIONS: u32 = 3;
@@ -52,7 +57,7 @@ impl SessionOptions {
 /// Asks who is behind a link; gives what crossed it, too. `cancel` becoming true ends the wait.
 ///
 /// # Errors
-/// [`SessionError`], in particular [`SessionError::Timeout`] when nobody answers and [`SessionError::Protocol`].
+/// [`SessionError`], in particular [`SessionError::NoIdent`] when nobody answers and [`SessionError::Protocol`].
 pub fn identify(link: &mut dyn Link, cancel: &AtomicBool) -> Result<(Identity, Counters), SessionError> {
     let mut options = SessionOptions::new(link, None);
     let mut pipe = Pipe::new(link, cancel);
@@ -89,6 +94,9 @@ impl Answer {
 }
 
 fn ask(pipe: &mut Pipe<'_>, options: &mut SessionOptions, most: u32) -> Result<Answer, SessionError> {
+    let begun = pipe.link.now();
+    let before = pipe.counters.heard();
+    let mut echo = false;
     drain(pipe)?;
     for attempt in 0..most {
         if attempt > 0 {
@@ -96,14 +104,23 @@ fn ask(pipe: &mut Pipe<'_>, options: &mut SessionOptions, most: u32) -> Result<A
         }
         let nonce = options.nonce;
         options.nonce = nonce.wrapping_add(1);
-        if let Some(answer) = one_hello(pipe, nonce)? {
+        if let Some(answer) = one_hello(pipe, nonce, &mut echo)? {
             let board = answer.identity.protocol;
             return if board == wire::PROTOCOL { Ok(answer) } else { Err(SessionError::Protocol { board }) };
         }
     }
-    let time = pipe.link.time();
-    let waited = time.text(deadline(&time));
-    Err(SessionError::Timeout { stage: "HELLO", waited, retries: most - 1 })
+    let heard = match pipe.counters.heard() - before {
+        _ if echo => Heard::Echo,
+        0 => Heard::Nothing,
+        bytes => Heard::Bytes(bytes),
+    };
+    Err(SessionError::NoIdent(NoIdent {
+        hellos: most,
+        spent: pipe.link.now() - begun,
+        unit: pipe.link.time().unit,
+        heard,
+        rates: Vec::from_iter(pipe.link.rate()),
+    }))
 }
 
 /// Reads and forgets until nothing has come for a while.
@@ -113,12 +130,12 @@ fn drain(pipe: &mut Pipe<'_>) -> Result<(), SessionError> {
     let mut last = begun;
     pipe.clear();
     while pipe.link.now() - last < QUIET * time.byte + time.latency {
-        let heard = pipe.counters.bytes_from_board;
+        let heard = pipe.counters.heard();
         exchange(pipe)?;
-        if pipe.counters.bytes_from_board != heard {
+        if pipe.counters.heard() != heard {
             last = pipe.link.now();
         }
-        if pipe.link.now() - begun > LONGEST_DRAIN * time.byte {
+        if pipe.link.now() - begun > longest_drain(&time) {
             break;
         }
     }
@@ -126,14 +143,29 @@ fn drain(pipe: &mut Pipe<'_>) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// Sends one HELLO; gives the identity if an IDENT with its nonce comes back in time.
-fn one_hello(pipe: &mut Pipe<'_>, nonce: u32) -> Result<Option<Answer>, SessionError> {
+fn longest_drain(time: &TimeBase) -> u64 {
+    let bytes = LONGEST_DRAIN * time.byte;
+    match time.unit {
+        Unit::Cycles => bytes,
+        Unit::Nanoseconds => bytes.min(LONGEST_DRAIN_TIME),
+    }
+}
+
+/// Sends one HELLO; gives the identity if an IDENT with its nonce comes back in time. `echo` becomes true when HELLO
+/// itself comes back.
+fn one_hello(pipe: &mut Pipe<'_>, nonce: u32, echo: &mut bool) -> Result<Option<Answer>, SessionError> {
     // The first byte on a line may arrive smashed. This one ends whatever came before, and is no part of HELLO.
     pipe.send(&[wire::END]);
-    pipe.send(&Command::Hello { nonce }.frame(super::FIRST_SEQ.wrapping_sub(1)).to_wire());
+    let hello = Command::Hello { nonce }.frame(super::FIRST_SEQ.wrapping_sub(1)).to_wire();
+    pipe.send(&hello);
     let begun = pipe.link.now();
+    let mut heard: Vec<u8> = Vec::new();
     while pipe.link.now() - begun <= deadline(&pipe.link.time()) {
-        for content in exchange(pipe)? {
+        let contents = exchange(pipe)?;
+        if heard.len() < ECHO {
+            heard.extend(pipe.inbox());
+        }
+        for content in contents {
             match content {
                 Content::Ident { nonce: n, identity } if n == nonce => {
                     return Ok(Some(Answer { identity, round_trip: pipe.link.now() - begun }));
@@ -142,6 +174,7 @@ fn one_hello(pipe: &mut Pipe<'_>, nonce: u32) -> Result<Option<Answer>, SessionE
             }
         }
     }
+    *echo |= heard.windows(hello.len()).any(|bytes| bytes == hello);
     Ok(None)
 }
 
@@ -187,6 +220,8 @@ pub fn check_design(asked: &Parameters, identity: &Identity) -> Result<(), Sessi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::{Level, LinkError};
+    use std::collections::VecDeque;
 
     #[test]
     fn row_26_what_a_board_says_of_itself_is_held_against_what_was_asked_for() {
@@ -204,6 +239,69 @@ mod tests {
             let error = error.expect_err("another version of the gateware").to_string();
             assert!(error.contains("has stages=9, but stages=0 was asked for"), "{error}");
         }
+    }
+
+    /// A line at 1200 baud with no board: gives a byte of its own at a time, or what it is sent, or nothing.
+    struct Line {
+        noise: Option<u8>,
+        echo: bool,
+        now: u64,
+    }
+
+    impl Link for Line {
+        fn level(&self, _origin: Origin) -> Level {
+            Level::Unverified
+        }
+
+        fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {
+            self.now += self.time().byte;
+            let sent = to_board.pop_front().filter(|_| self.echo);
+            from_board.extend(sent.or(self.noise));
+            Ok(())
+        }
+
+        fn time(&self) -> TimeBase {
+            TimeBase {
+                unit: Unit::Nanoseconds,
+                byte: 8_333_333,
+                latency: 10_000_000,
+                patience: 0,
+                slowness: 1,
+            }
+        }
+
+        fn now(&self) -> u64 {
+            self.now
+        }
+
+        fn cycles(&self) -> Option<u64> {
+            None
+        }
+    }
+
+    fn nobody(noise: Option<u8>, echo: bool) -> NoIdent {
+        let mut line = Line { noise, echo, now: 77 };
+        match identify(&mut line, &AtomicBool::new(false)) {
+            Err(SessionError::NoIdent(error)) => error,
+            other => panic!("there is nobody, and what came of it is {:?}", other.map(|(who, _)| who)),
+        }
+    }
+
+    #[test]
+    fn silence_noise_and_echo_are_told_apart_and_the_whole_time_is_told() {
+        // A HELLO is given 2 · (2 · 74 bytes + 2 · 10 ms) = 2.507 s, three of them 7.52 s; 16 bytes of silence and 10 ms
+        // go before.
+        let silent = nobody(None, false);
+        assert_eq!((silent.heard, silent.hellos, silent.rates.len()), (Heard::Nothing, 3, 0));
+        assert!((7_600_000_000..7_800_000_000).contains(&silent.spent), "{}", silent.spent);
+        assert_eq!(nobody(None, true).heard, Heard::Echo);
+    }
+
+    #[test]
+    fn a_slow_line_that_never_falls_silent_is_spoken_on_after_seconds() {
+        let noisy = nobody(Some(b'x'), false);
+        assert!(matches!(noisy.heard, Heard::Bytes(1000..)), "{noisy}");
+        assert!((10_400_000_000..10_800_000_000).contains(&noisy.spent), "three seconds more: {noisy}");
     }
 
     #[test]

@@ -37,6 +37,13 @@ pub struct Counters {
     pub last_result: Option<u64>,
 }
 
+impl Counters {
+    /// Bytes received, escapes too.
+    pub(super) fn heard(&self) -> u64 {
+        self.bytes_from_board + self.escapes_from_board
+    }
+}
+
 /// A link with a decoder.
 pub(super) struct Pipe<'a> {
     pub(super) link: &'a mut dyn Link,
@@ -73,6 +80,11 @@ impl<'a> Pipe<'a> {
     pub(super) fn clear(&mut self) {
         self.to_board.clear();
         self.decoder = Decoder::new();
+    }
+
+    /// The bytes of the last exchange.
+    pub(super) fn inbox(&self) -> &[u8] {
+        &self.inbox
     }
 
     /// Queues the bytes of a frame.

@@ -57,6 +57,10 @@ impl Window {
         self.frames.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.frames.len()
+    }
+
     pub(super) fn nothing_out(&self) -> bool {
         self.sent == self.base
     }

@@ -57,7 +57,8 @@ pub fn right_or_named(link: &mut dyn Link, design: &Design, (m, k, p): Size, see
             Some(product)
         }
         // Nothing came through for several deadlines in a row, or the board was reset again and again.
-        Err(Error::Session(SessionError::Timeout { .. } | SessionError::NoSession)) => None,
+        Err(Error::Session(error)) if error.is_silence() => None,
+        Err(Error::Session(SessionError::NoSession)) => None,
         Err(error) => panic!("seed {seed}: {error}"),
     }
 }

@@ -217,7 +217,7 @@ fn noise(level: &dyn WireLevel) {
                 good += 1;
                 go_backs += product.counters.go_backs;
             }
-            Err(Error::Session(SessionError::Timeout { .. })) => {}
+            Err(Error::Session(error)) if error.is_silence() => {}
             Err(error) => panic!("seed {seed}: {error}"),
         }
     }
