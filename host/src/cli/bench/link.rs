@@ -1,6 +1,6 @@
 //! `systole bench link`: what a link does by itself.
 
-use crate::cli::output::{count, note_trouble, print, print_json, time};
+use crate::cli::output::{count, note_trouble, print, print_json, say, time};
 use crate::cli::report::{DesignReport, FORMAT_VERSION};
 use crate::cli::{DesignArgs, Format, LinkArgs};
 use crate::connect::Connection;
@@ -22,7 +22,7 @@ pub(super) struct LinkBenchArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
-    link: LinkArgs,
+    pub(super) link: LinkArgs,
     #[command(flatten)]
     design: DesignArgs,
 }
@@ -51,6 +51,12 @@ pub(super) fn main(arguments: &LinkBenchArgs, cancel: &AtomicBool) -> anyhow::Re
     let each = Duration::from_secs(u64::from(arguments.seconds));
     let figures = measure(&mut session, each).map_err(Error::from)?;
     note_trouble(&session.counters());
+    if figures.round_trip_p99.is_none() {
+        let trips = figures.round_trips;
+        say(&format!(
+            "systole: note: {trips} round trips are too few to tell what one in a hundred takes; give more --seconds"
+        ));
+    }
     let report = LinkReport {
         format_version: FORMAT_VERSION,
         command: "bench link",
@@ -68,7 +74,11 @@ pub(super) fn main(arguments: &LinkBenchArgs, cancel: &AtomicBool) -> anyhow::Re
 
 fn text(report: &LinkReport) -> String {
     let f = &report.figures;
-    let speed = |bytes: f64| format!("{:.3} MB/s", bytes / 1e6);
+    let speed = |bytes: f64| match bytes {
+        1e6.. => format!("{:.3} MB/s", bytes / 1e6),
+        _ => format!("{:.3} kB/s", bytes / 1e3),
+    };
+    let trip = |seconds: Option<f64>| seconds.map_or_else(|| "not measured".to_owned(), time);
     let facts = [
         ("level", report.level.to_owned()),
         (
@@ -82,8 +92,8 @@ fn text(report: &LinkReport) -> String {
             "round trip",
             format!(
                 "{} median, {} for one in a hundred, of {}",
-                time(f.round_trip_p50),
-                time(f.round_trip_p99),
+                trip(f.round_trip_p50),
+                trip(f.round_trip_p99),
                 count(f.round_trips as u64)
             ),
         ),
