@@ -93,9 +93,9 @@ struct Tools {
 
 impl Tools {
     fn find(toolchain: &Toolchain, family: Family) -> Result<Self, BuildError> {
-        let (nextpnr, packer) = placement::tools(family);
+        let [yosys, nextpnr, packer] = tools_of(family);
         Ok(Self {
-            yosys: toolchain.find(Tool::Yosys)?,
+            yosys: toolchain.find(yosys)?,
             nextpnr: toolchain.find(nextpnr)?,
             packer: toolchain.find(packer)?,
             icetime: (family == Family::Ice40).then(|| toolchain.find(Tool::Icetime).ok()).flatten(),
@@ -128,6 +128,12 @@ pub fn verilog(board: &Board, design: &Design, tools: &[String]) -> Result<(Stri
     let hash = hash_of(&text);
     let top = sim::power_up(Top::new(board, design, hash)?);
     Ok((verilog::emit(&top, TOP)?, hash))
+}
+
+/// The tools without which no image of a family can be made.
+pub fn tools_of(family: Family) -> [Tool; 3] {
+    let (nextpnr, packer) = placement::tools(family);
+    [Tool::Yosys, nextpnr, packer]
 }
 
 /// Identities of the tools that an image of this board is made with.

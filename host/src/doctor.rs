@@ -119,7 +119,7 @@ pub fn examine(machine: &Machine, person: &Person) -> Vec<Check> {
     let (ports, devices) = (machine.ports(), machine.usb_devices());
     let mut checks = vec![rule.check(), rule::modem_manager(machine, &rule)];
     checks.extend(ports::check_all(machine, person.name.as_deref(), &rule, &ports, &devices));
-    checks.extend(programs::tools(&person.toolchain));
+    checks.extend(programs::tools(&person.toolchain, &devices));
     checks.push(programs::programmer(&person.search_path, &devices));
     checks
 }

@@ -4,7 +4,8 @@ use super::Format;
 use super::output::{print, print_json};
 use super::report::FORMAT_VERSION;
 use crate::discover::{Access, Holder, Machine, Port, UsbDevice};
-use crate::error::exit;
+use crate::error::{Error, exit};
+use crate::file::shown;
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -89,8 +90,12 @@ struct HolderReport {
 /// Runs the subcommand; gives the exit code.
 ///
 /// # Errors
-/// A report that cannot be written.
+/// A root that is no directory; a report that cannot be written.
 pub fn main(arguments: &ListArgs) -> anyhow::Result<u8> {
+    if !arguments.root.is_dir() {
+        let root = shown(&arguments.root);
+        return Err(Error::Arguments(format!("--root {root}: there is no such directory")).into());
+    }
     let machine = Machine::at(&arguments.root);
     let report = ListReport {
         format_version: FORMAT_VERSION,

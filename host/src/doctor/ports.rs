@@ -76,7 +76,12 @@ pub(super) fn may_open(
             format!("{what} is known to the kernel and has no device file, as in a container; pass it in"),
             format!("docker run --device {path}"),
         ),
-        Access::Denied { mode, group, group_may } => {
+        Access::Hidden => Check::finding(
+            kind,
+            format!("{what} is in a directory that you may not enter"),
+            format!("namei -l {path}"),
+        ),
+        Access::Denied { mode, group, group_may, usb } => {
             let text = format!("{what}: permission denied ({mode}, group {group})");
             // The rule opens it to whoever sits at the computer. Over ssh nobody does.
             if *group_may && is_member(group) {
@@ -88,10 +93,14 @@ pub(super) fn may_open(
             } else if *group_may {
                 let fix = format!("sudo usermod -aG {group} \"$USER\"");
                 Check::finding(kind, text + "; join that group and log in again", fix)
-            } else if rule.is_current() || *rule == Rule::NoUdev {
+            } else if rule.is_current() || *rule == Rule::NoUdev || !usb {
                 Check::finding(
                     kind,
-                    text + "; take it until it is plugged in again",
+                    text + if *usb {
+                        "; take it until it is plugged in again"
+                    } else {
+                        "; take it until the next start"
+                    },
                     format!("sudo chown \"$USER\" {path}"),
                 )
             } else {

@@ -4,26 +4,41 @@ use super::{Check, Kind, State};
 use crate::discover::UsbDevice;
 use crate::flash::loader::{self, Loader};
 use std::ffi::OsStr;
-use systole_boards::Programmer;
+use systole_boards::{Programmer, device::Family};
+use systole_firmware::build::tools_of;
 use systole_firmware::toolchain::{INSTALL_COMMAND, Tool, Toolchain};
 
-/// A check for every tool that is there, and one for all that are not.
-pub(super) fn tools(toolchain: &Toolchain) -> Vec<Check> {
+/// A check for every tool that is there, and one for all that are not: a finding if no image can be made at all, or none
+/// for a board that is attached.
+pub(super) fn tools(toolchain: &Toolchain, devices: &[UsbDevice]) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut missing = Vec::new();
     for tool in Tool::ALL {
         match toolchain.find(tool) {
             Ok(found) => checks.push(Check::good(Kind::Tool, found.identity().trim_end())),
-            Err(_) if tool.is_required() => missing.push(tool.name()),
+            Err(_) if tool.is_required() => missing.push(tool),
             Err(_) => checks
                 .push(Check::note(Kind::Tool, format!("{tool} is missing; images can be made without it"))),
         }
     }
-    if !missing.is_empty() {
-        let text =
-            format!("images cannot be made for every board: {} missing or too old", missing.join(", "));
-        checks.push(Check::finding(Kind::Tool, text, INSTALL_COMMAND));
+    let lacks = |family| tools_of(family).iter().any(|tool| missing.contains(tool));
+    let without: Vec<Family> = Family::ALL.into_iter().filter(|&family| lacks(family)).collect();
+    if without.is_empty() {
+        return checks;
     }
+    let waiting = devices.iter().find(|device| device.boards.iter().any(|board| lacks(board.fpga.family)));
+    let families: Vec<&str> = without.iter().map(|family| family.name()).collect();
+    let names: Vec<&str> = missing.iter().map(|tool| tool.name()).collect();
+    let who =
+        waiting.map_or_else(String::new, |device| format!(", as the board at {} is", device.path.display()));
+    let text = format!(
+        "no image can be made for {}{who}: {} missing or too old",
+        families.join(", "),
+        names.join(", ")
+    );
+    let is_finding = waiting.is_some() || without.len() == Family::ALL.len();
+    let state = if is_finding { State::Finding } else { State::Note };
+    checks.push(Check { kind: Kind::Tool, state, text, fix: Some(INSTALL_COMMAND.to_owned()) });
     checks
 }
 

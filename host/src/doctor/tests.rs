@@ -5,6 +5,7 @@ use crate::discover::made::Made;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use systole_boards::udev::RULES;
 
 /// A machine with one board at 1-2.
@@ -52,7 +53,7 @@ impl Patient {
     fn checks(&self) -> Vec<Check> {
         let person = Person {
             name: Some("ada".to_owned()),
-            toolchain: Toolchain::at(self.path("toolchain"), "".into()),
+            toolchain: Toolchain::at(self.path("toolchain"), self.path("bin").into()),
             search_path: self.path("bin").into(),
         };
         examine(&Machine::at(self.path("")), &person)
@@ -159,8 +160,12 @@ fn row_07_a_slow_latency_timer_is_a_finding_at_a_board_only() {
 #[test]
 fn row_01_a_refused_port_has_the_fix_that_helps() {
     let path = Path::new("/dev/ttyUSB1");
-    let denied =
-        |group: &str, group_may| Access::Denied { mode: "crw-rw----".into(), group: group.into(), group_may };
+    let denied = |group: &str, group_may| Access::Denied {
+        mode: "crw-rw----".into(),
+        group: group.into(),
+        group_may,
+        usb: group != "uart",
+    };
     let fix = |access: &Access, rule: &Rule, member: bool| {
         let check = may_open(Kind::Port, "/dev/ttyUSB1 (icebreaker)", path, access, rule, |_| member);
         assert_eq!(check.state, State::Finding);
@@ -174,6 +179,10 @@ fn row_01_a_refused_port_has_the_fix_that_helps() {
     assert_eq!(join, "sudo usermod -aG dialout \"$USER\"");
     assert_eq!(fix(&denied("dialout", true), &Rule::Missing, true).1, "newgrp dialout");
     assert_eq!(fix(&denied("root", false), &Rule::Missing, false).1, INSTALL);
+    let (text, take) = fix(&denied("uart", false), &Rule::Missing, false);
+    assert_eq!(take, "sudo chown \"$USER\" /dev/ttyUSB1", "a port that is not of USB: no rule helps");
+    assert!(text.ends_with("take it until the next start"), "{text}");
+    assert_eq!(fix(&Access::Hidden, &Rule::Missing, false).1, "namei -l /dev/ttyUSB1");
     let current = Rule::Current(PathBuf::new());
     assert_eq!(fix(&denied("root", false), &current, false).1, "sudo chown \"$USER\" /dev/ttyUSB1");
     assert_eq!(fix(&Access::Missing, &current, false).1, "docker run --device /dev/ttyUSB1");
@@ -204,6 +213,36 @@ fn missing_programs_are_one_finding_and_the_loader_only_where_needed() {
     let (text, fix) = nano.finding(Kind::Programmer);
     assert!(text.contains("openFPGALoader is missing; the board at "), "{text}");
     assert_eq!(fix, "sudo apt install openfpgaloader");
+}
+
+#[test]
+fn tools_that_no_attached_board_needs_are_a_note() {
+    let with_ice40_tools = |patient: Patient| {
+        for (name, says) in
+            [("yosys", "Yosys 0.23"), ("nextpnr-ice40", "nextpnr-ice40 (Version 0.4)"), ("icepack", "")]
+        {
+            // Another process writes it, so that no child of another thread's has it open when it is to be run.
+            let script = "mkdir -p \"${0%/*}\" && printf '#!/bin/sh\\necho \"%s\"\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"";
+            let program = patient.path(&format!("bin/{name}"));
+            let shell = Command::new("sh").args(["-c", script]).arg(program).arg(says).status();
+            assert!(shell.expect("there is a shell").success());
+        }
+        let checks = patient.checks();
+        let missing = |check: &&Check| check.kind == Kind::Tool && check.text.contains("missing or too old");
+        let found: Vec<Check> = checks.iter().filter(missing).cloned().collect();
+        assert_eq!(found.len(), 1, "{checks:?}");
+        assert!(checks.iter().any(|check| check.text == "nextpnr-ice40 system nextpnr-ice40 (Version 0.4)"));
+        (found[0].state, found[0].text.clone())
+    };
+    let (state, text) = with_ice40_tools(Patient::icebreaker());
+    assert_eq!(state, State::Note, "an iCE40 board is all that is attached: {text}");
+    assert_eq!(
+        text,
+        "no image can be made for ecp5, gowin: nextpnr-ecp5, ecppack, nextpnr-himbaechel, gowin_pack missing or too old"
+    );
+    let (state, text) = with_ice40_tools(Patient::good("0403:6015", "ULX3S FPGA 85K v3.0.8"));
+    assert_eq!(state, State::Finding, "{text}");
+    assert!(text.starts_with("no image can be made for ecp5, gowin, as the board at "), "{text}");
 }
 
 #[test]
