@@ -171,6 +171,7 @@ fn row_10_timeout_closed_and_io_are_three_errors() {
     // One whose other end closes.
     let info = spawn(&["info", "--link", &link]);
     wait_for_holder(mute.path().to_str().expect("UTF-8"), info.id());
+    std::thread::sleep(Duration::from_millis(300));
     drop(mute);
     let info = ended(info);
     assert!(info.err.contains(": the board is gone: the link was closed by the other end"), "{}", info.err);

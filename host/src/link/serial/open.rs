@@ -5,6 +5,7 @@ use super::{SerialLink, Way, latency, rates};
 use crate::discover::{Holder, Machine, Port};
 use crate::file::shown;
 use crate::link::LinkError;
+use rustix::io::Errno;
 use serialport::TTYPort;
 use std::collections::VecDeque;
 use std::io;
@@ -83,7 +84,11 @@ fn port(
 /// Takes a pseudo-terminal, which has no rate, raw and for this process alone.
 fn terminal(line: &mut Line, name: &str, holders: &[Holder]) -> Result<(), LinkError> {
     let port = || name.to_owned();
-    let failed = |source| LinkError::Io { port: port(), doing: "opening", source };
+    let failed = |source: io::Error| match source.raw_os_error().map(Errno::from_raw_os_error) {
+        // The other end was there a moment ago.
+        Some(Errno::IO) => LinkError::Closed { port: port() },
+        _ => LinkError::Io { port: port(), doing: "opening", source },
+    };
     if !line.lock().map_err(failed)? {
         return Err(LinkError::Busy { port: port(), holders: holders.to_vec() });
     }
