@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeSet, VecDeque};
 use systole::link::sim::SimLink;
 use systole::link::{Level, Link, LinkError, TimeBase};
+use systole::virtual_board::Device;
 use systole_hdl::sim;
 use systole_hdl::wire::Origin;
 
@@ -66,5 +67,11 @@ impl Link for BrownOut {
 
     fn cycles(&self) -> Option<u64> {
         self.inner.cycles()
+    }
+}
+
+impl Device for BrownOut {
+    fn is_idle(&self) -> bool {
+        self.inner.is_idle()
     }
 }

@@ -44,8 +44,9 @@ impl Fault {
 /// Byte times of a delay.
 const DELAY: u64 = 20;
 
-/// Byte times and link latencies of a stall: longer than a deadline when little is in flight, shorter than all retries.
-const STALL: (u64, u64) = (1000, 8);
+/// Byte times and link latencies of a stall: longer than a deadline when little is in flight, also that of a host which a
+/// busy machine has made patient; shorter than all retries.
+const STALL: (u64, u64) = (1000, 16);
 
 /// Byte times after which a product counts as hanging.
 const WATCHDOG: u64 = 10_000_000;

@@ -1,4 +1,5 @@
-//! Hosts at a pseudo-terminal with the simulated gateware behind it, one of them a process that is killed.
+//! Hosts at a pseudo-terminal with the simulated gateware behind it: bytes suffer on the way, boards brown out, hosts are
+//! killed.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,6 +10,7 @@ use systole::connect::connect;
 use systole::link::Link;
 use systole::virtual_board::{Terminal, serve};
 use systole_firmware::design::Design;
+use systole_tests::faults::brown_out::BrownOut;
 use systole_tests::faults::disturbed::Fault;
 use systole_tests::faults::tally::Tally;
 use systole_tests::faults::{Size, clean_bytes, designs, disturb, gateware, right_or_named};
@@ -30,8 +32,11 @@ fn open(path: &Path) -> Box<dyn Link> {
     connect(&spec, &Clone::clone, &GO_ON).expect("a board").link
 }
 
-/// Runs `work` beside a board behind a terminal.
-fn with_board<T>(design: &Design, work: impl FnOnce(&Path) -> T) -> T {
+/// Runs `work` beside a board behind a terminal; gives what the board has to tell, too.
+fn with_board<T>(
+    board: impl FnOnce(&mut Terminal, &AtomicBool) -> u64 + Send,
+    work: impl FnOnce(&Path) -> T,
+) -> (T, u64) {
     /// Ends the board however the work ends.
     struct Stop<'a>(&'a AtomicBool);
     impl Drop for Stop<'_> {
@@ -43,26 +48,54 @@ fn with_board<T>(design: &Design, work: impl FnOnce(&Path) -> T) -> T {
     let path = terminal.path().to_owned();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let board = scope.spawn(|| serve(&mut gateware(design), &mut terminal, None, &stop));
+        let board = scope.spawn(|| board(&mut terminal, &stop));
         let done = {
             let _stop = Stop(&stop);
             work(&path)
         };
-        board.join().expect("no panic").expect("the board served to the end");
-        done
+        (done, board.join().expect("the board served to the end"))
     })
 }
 
-/// Faults of every kind on a terminal.
-pub fn over_terminal() -> Tally {
+/// A board to which nothing happens.
+fn steady(design: &Design) -> impl FnOnce(&mut Terminal, &AtomicBool) -> u64 + Send {
+    |terminal, stop| {
+        serve(&mut gateware(design), terminal, None, stop).expect("it serves");
+        0
+    }
+}
+
+/// Faults of one kind on a terminal.
+pub fn over_terminal(fault: Fault) -> Tally {
     let design = &designs()[0];
     let mut tally = Tally::default();
-    with_board(design, |path| {
-        // Few jobs, hence the higher rate alone; delays show on the gateware.
-        for fault in [Fault::Drop, Fault::Flip, Fault::Insert, Fault::Stall] {
-            disturb(open(path), design, SMALL, (fault, 1e-3), 7, &mut tally);
+    with_board(steady(design), |path| {
+        // Few jobs, hence the higher rate alone; a stall is waited out, and that is most of a second.
+        for seed in 0..if fault == Fault::Stall { 2 } else { 10 } {
+            disturb(open(path), design, SMALL, (fault, 1e-3), seed, &mut tally);
         }
     });
+    tally
+}
+
+/// Boards behind terminals that are reset while a job runs.
+pub fn brown_outs() -> Tally {
+    let design = &designs()[0];
+    let mut tally = Tally::default();
+    for seed in 0..8 {
+        let mut clean = BrownOut::new(gateware(design), 0, 1, seed);
+        right_or_named(&mut clean, design, SMALL, seed).expect("a clean link");
+        // The host is not always as quick as one that clocks the board itself: early moments come for sure.
+        let busy = clean.busy() / 2;
+        let board = |terminal: &mut Terminal, stop: &AtomicBool| {
+            let mut board = BrownOut::new(gateware(design), 1, busy, seed);
+            serve(&mut board, terminal, None, stop).expect("it serves");
+            board.injected()
+        };
+        let (product, injected) =
+            with_board(board, |path| right_or_named(open(path).as_mut(), design, SMALL, seed));
+        tally.add(injected, product.as_ref(), clean_bytes(design, SMALL, seed));
+    }
     tally
 }
 
@@ -93,7 +126,7 @@ fn start_host(path: &Path) -> Child {
 pub fn killed() -> Tally {
     let design = &designs()[0];
     let mut tally = Tally::default();
-    with_board(design, |path| {
+    with_board(steady(design), |path| {
         for (seed, milliseconds) in [(1, 70), (2, 85), (3, 110)] {
             let mut host = start_host(path);
             std::thread::sleep(Duration::from_millis(milliseconds));
