@@ -425,3 +425,38 @@ fn read(path: &Path) -> Result<String, BuildError> {
 fn write(path: &Path, text: &str) -> Result<(), BuildError> {
     fs::write(path, text).map_err(|source| BuildError::Io { path: path.into(), source })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use systole_boards::find;
+
+    #[test]
+    fn the_design_hash_covers_board_pins_recipe_and_tools_and_is_in_the_image() {
+        let board = find("icebreaker").expect("known");
+        let design = Design::new(board.parameters.clone()).expect("in range");
+        let tools = |yosys: &str| vec![format!("yosys {yosys}"), "nextpnr-ice40 1".to_owned()];
+        let made = |board: &Board, tools: &[String]| verilog(board, &design, tools).expect("a description");
+        let (text, hash) = made(board, &tools("0.23"));
+        assert_eq!(
+            made(board, &tools("0.23")),
+            (text.clone(), hash),
+            "nothing else is in it, no time and no path"
+        );
+        // Of the tools nothing but the hash is in the gateware, which answers with it.
+        assert_ne!(made(board, &tools("0.24")).0, text);
+        let mut moved = board.clone();
+        moved.leds.busy.at = "10".to_owned();
+        let mut other = board.clone();
+        other.fpga.package = "uwg30".to_owned();
+        let mut hashes = vec![
+            hash,
+            made(board, &tools("0.24")).1,
+            made(&moved, &tools("0.23")).1,
+            made(&other, &tools("0.23")).1,
+        ];
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), 4);
+    }
+}
