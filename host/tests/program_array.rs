@@ -127,7 +127,7 @@ fn files_are_multiplied_on_every_backend_alike() {
     for (pe, options) in [
         ("mac", &["--backend", "interpreted"][..]),
         ("mac", &["--tile", "2x2", "--dispatch", "pool", "--threads", "2"]),
-        ("mac", &["--tile", "1x3"]),
+        ("mac", &["--tile", "1x3", "--superstep", "4"]),
         ("token", &["--backend", "interpreted"]),
         ("token", &["--tile", "2x2", "--threads", "2"]),
         ("token", &["--tile", "9x1", "--dispatch", "pool"]),
@@ -430,6 +430,7 @@ fn misuse_is_explained_and_ends_with_2() {
         (with(&["--tile", "1x0"]), "a tile of 0 columns has no PE"),
         (with(&["--dispatch", "pools"]), "no dispatch 'pools': use tasks or pool"),
         (with(&["--threads", "0"]), "0 threads compute nothing"),
+        (with(&["--superstep", "0"]), "superstep"),
         (with(&["--ticks", "0"]), "invalid value '0' for '--ticks <TICKS>'"),
         (with(&["--threads", "1025"]), "1025 threads for an array: more than 1024 only wait for each other"),
         (

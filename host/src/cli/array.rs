@@ -89,6 +89,9 @@ pub struct ArrayArgs {
     /// Threads [default: as many as the machine has, at most one a tile]
     #[arg(long)]
     threads: Option<usize>,
+    /// Ticks that tiles execute between two barriers; with a trace, a drawing or the wavefront it is one [default: one]
+    #[arg(long, value_name = "TICKS")]
+    superstep: Option<usize>,
     /// Write every PE's every tick to a .jsonl or .vcd file
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -171,9 +174,11 @@ impl FromStr for Pair {
 /// # Errors
 /// Arguments that do not go together, files that cannot be read or written, sizes beyond the memory limit.
 pub fn main(arguments: &ArrayArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
-    let tiled = arguments.tile.is_some() || arguments.dispatch.is_some() || arguments.threads.is_some();
+    let ArrayArgs { tile, dispatch, threads, superstep, .. } = arguments;
+    let tiled = tile.is_some() || dispatch.is_some() || threads.is_some() || superstep.is_some();
     if arguments.backend == Backend::Interpreted && tiled {
-        let text = "--tile, --dispatch and --threads are about tiles: leave out --backend interpreted";
+        let text =
+            "--tile, --dispatch, --threads and --superstep are about tiles: leave out --backend interpreted";
         return Err(Error::Arguments(text.to_owned()).into());
     }
     // clap drops `requires` where the required argument conflicts with one that is given.

@@ -32,7 +32,7 @@ impl<P: Pe> Built<P> {
                     tile_columns: arguments.tile.map(|tile| tile.columns),
                     dispatch: arguments.dispatch.unwrap_or_default(),
                     threads: arguments.threads,
-                    superstep: None,
+                    superstep: arguments.superstep,
                 };
                 array.build_partitioned(&options).map(|array| Self::Partitioned(Box::new(array)))
             }
