@@ -165,7 +165,7 @@ fn row_10_timeout_closed_and_io_are_three_errors() {
     let start = format!("systole: {link}: no answer to HELLO within ");
     let rest = info.err.strip_prefix(&start).unwrap_or_else(|| panic!("{}", info.err));
     let told: f64 = rest.split(' ').next().and_then(|told| told.parse().ok()).expect("a time");
-    assert!((took - 0.5..took).contains(&told), "it took {took} s: {}", info.err);
+    assert!((0.6 * took..took).contains(&told), "it took {took} s: {}", info.err);
     assert!(rest.contains("not a byte came back") && !rest.contains("BAUD"), "{rest}");
     assert_eq!(info.code, 3);
     // One whose other end closes.

@@ -29,8 +29,8 @@ pub(super) fn tools(toolchain: &Toolchain, devices: &[UsbDevice]) -> Vec<Check> 
     let waiting = devices.iter().find(|device| device.boards.iter().any(|board| lacks(board.fpga.family)));
     let families: Vec<&str> = without.iter().map(|family| family.name()).collect();
     let names: Vec<&str> = missing.iter().map(|tool| tool.name()).collect();
-    let who =
-        waiting.map_or_else(String::new, |device| format!(", as the board at {} is", device.path.display()));
+    let who = waiting
+        .map_or_else(String::new, |device| format!(" (the board at {} is one)", device.path.display()));
     let text = format!(
         "no image can be made for {}{who}: {} missing or too old",
         families.join(", "),

@@ -242,7 +242,7 @@ fn tools_that_no_attached_board_needs_are_a_note() {
     );
     let (state, text) = with_ice40_tools(Patient::good("0403:6015", "ULX3S FPGA 85K v3.0.8"));
     assert_eq!(state, State::Finding, "{text}");
-    assert!(text.starts_with("no image can be made for ecp5, gowin, as the board at "), "{text}");
+    assert!(text.starts_with("no image can be made for ecp5, gowin (the board at "), "{text}");
 }
 
 #[test]
