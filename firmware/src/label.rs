@@ -30,7 +30,7 @@ pub fn read(lines: &[String]) -> Option<(Design, u64)> {
         fifo: number("fifo")?,
         clock_hz: number("clock")?,
         baud: number("baud")?,
-        injection: fact("injection")? == "true",
+        injection: fact("injection")?.parse().ok()?,
     };
     Some((Design::new(parameters).ok()?, u64::from_str_radix(fact(HASH)?, 16).ok()?))
 }
@@ -47,6 +47,8 @@ mod tests {
         assert_eq!(label.last().map(String::as_str), Some("design-hash=000000000000abcd"));
         label.insert(0, "made by hand".to_owned());
         assert_eq!(read(&label), Some((design, 0xABCD)));
+        let unclear: Vec<String> = label.iter().map(|line| line.replace("=false", "=maybe")).collect();
+        assert_eq!(read(&unclear), None);
         label.pop();
         assert_eq!(read(&label), None, "without its hash");
         assert_eq!(read(&[]), None);

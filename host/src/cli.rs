@@ -25,10 +25,13 @@ pub mod virtual_board;
 pub use arguments::{DESIGN_HEADING, DesignArgs, Format, LinkArgs, MemoryArgs, Size};
 
 use crate::error::{Error, exit};
+use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Streams matrices through a systolic array on an FPGA, or through its simulation, and checks every result.
 #[derive(Debug, Parser)]
@@ -172,28 +175,33 @@ fn command(command: Command, cancel: &Arc<AtomicBool>) -> anyhow::Result<u8> {
     }
 }
 
-/// A flag that Ctrl-C sets, so that whatever runs can end in order. The second Ctrl-C ends the program at once.
+/// A flag that Ctrl-C, SIGTERM and SIGHUP set, so that whatever runs can end in order. The second of these ends the
+/// program at once.
 ///
-/// Where whoever started the program has it ignore Ctrl-C, as a shell does for what it runs in the background, it is
-/// ignored.
+/// What whoever started the program has it ignore stays ignored: Ctrl-C by a shell for what it runs in the background,
+/// SIGHUP by `nohup`.
 fn watch_for_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&cancel);
-    let handler = move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(exit::INTERRUPTED));
-        }
-    };
-    match ctrlc::try_set_handler(handler) {
-        Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(cancel),
-        Err(error) => Err(anyhow::Error::new(error).context("Ctrl-C cannot be watched for")),
+    let ignored = ignored_signals();
+    for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
+        // In this order: the first sets the flag that the second ends by.
+        flag::register_conditional_shutdown(signal, exit::INTERRUPTED.into(), Arc::clone(&cancel))
+            .and_then(|_| flag::register(signal, Arc::clone(&cancel)))
+            .context("Ctrl-C cannot be watched for")?;
     }
+    Ok(cancel)
+}
+
+/// A bit for each signal that is ignored, from the lowest; none where the system does not tell.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anyhow::Context;
     use systole_hdl::parameters::Parameters;
 
     #[test]

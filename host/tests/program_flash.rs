@@ -219,7 +219,8 @@ fn what_cannot_be_done_is_said_before_anything_is() {
     fs::write(&other, labelled(Die::Ice8k, &[])).expect("written");
     fs::write(&good, labelled(Die::Ice5k, &[])).expect("written");
     let [empty, other, good] = [empty, other, good].map(|path| path.display().to_string());
-    let cases: [(&str, &[&str], i32, &str); 13] = [
+    let cases: [(&str, &[&str], i32, &str); 14] = [
+        ("icebreaker", &["--verify", "--image", &empty], 2, "empty: is empty"),
         ("icebreaker", &["--image", &image], 2, "image.bit: is no image for an iCE40: it has no preamble"),
         ("icebreaker", &["--image", &empty], 2, "empty: is empty"),
         ("ulx3s-12f", &["--image", &empty], 2, "empty: is empty"),

@@ -30,6 +30,17 @@ fn wait_for_holder(path: &str, pid: u32) {
     }
 }
 
+/// Waits until a process has locked the one file that it locks: its port.
+fn wait_for_lock(pid: u32) {
+    let begun = Instant::now();
+    let locked =
+        |line: &str| line.contains(" FLOCK ") && line.split_whitespace().nth(4) == Some(&pid.to_string());
+    while !fs::read_to_string("/proc/locks").expect("locks").lines().any(locked) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{pid} locks no port");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// A port as a program opens it that cares for nothing.
 fn plain(path: &str) -> File {
     File::options().read(true).write(true).open(path).expect("a port")
@@ -44,8 +55,7 @@ fn a_host_that_is_killed_leaves_the_port_to_the_next() {
     let board = VirtualBoard::start(&["--n", "2"]);
     permit(board.path(), 0o666);
     let mut host = spawn(&["run", "--random", "400x400x400", "--link", &board.link()]);
-    wait_for_holder(board.path(), host.id());
-    std::thread::sleep(Duration::from_millis(300));
+    wait_for_lock(host.id());
     host.kill().expect("it runs");
     host.wait().expect("it ends");
     let next = systole_of_anyone(&["info", "--link", &board.link()]);
@@ -56,8 +66,7 @@ fn a_host_that_is_killed_leaves_the_port_to_the_next() {
 fn row_02_a_host_in_use_is_named_and_the_board_is_not() {
     let board = VirtualBoard::start(&["--n", "2"]);
     let mut host = spawn(&["run", "--random", "400x400x400", "--link", &board.link()]);
-    wait_for_holder(board.path(), host.id());
-    std::thread::sleep(Duration::from_millis(300));
+    wait_for_lock(host.id());
     let info = systole(&["info", "--link", &board.link()]);
     host.kill().expect("it runs");
     host.wait().expect("it ends");
@@ -165,7 +174,8 @@ fn row_10_timeout_closed_and_io_are_three_errors() {
     let start = format!("systole: {link}: no answer to HELLO within ");
     let rest = info.err.strip_prefix(&start).unwrap_or_else(|| panic!("{}", info.err));
     let told: f64 = rest.split(' ').next().and_then(|told| told.parse().ok()).expect("a time");
-    assert!((0.6 * took..took).contains(&told), "it took {took} s: {}", info.err);
+    // To start the program and to look for who else has the port open takes its time, too.
+    assert!((1.0..took).contains(&told), "it took {took} s: {}", info.err);
     assert!(rest.contains("not a byte came back") && !rest.contains("BAUD"), "{rest}");
     assert_eq!(info.code, 3);
     // One whose other end closes.
@@ -249,4 +259,30 @@ fn row_09_waiting_takes_no_processor_time() {
     assert!(waited > Duration::from_secs(2), "it waited for {waited:?} only");
     // A tick is a hundredth of a second: one that does not sleep takes hundreds.
     assert!(ticks < 50, "{ticks} ticks of processor time in {waited:?}");
+}
+
+#[test]
+fn every_signal_that_asks_for_an_end_is_answered_and_an_ignored_one_is_not() {
+    let board = VirtualBoard::start(&["--n", "2"]);
+    let send = |signal: &str, pid: u32| {
+        let sent = Command::new("kill").args([signal, &pid.to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+    };
+    let large = ["run", "--random", "400x400x400", "--link", &board.link()];
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let host = spawn(&large);
+        wait_for_lock(host.id());
+        send(signal, host.id());
+        assert_eq!(ended(host).code, 130, "{signal}");
+    }
+    // As `nohup` starts it: SIGHUP is nothing, and the others are what they were.
+    let mut nohup = Command::new("nohup");
+    nohup.arg(env!("CARGO_BIN_EXE_systole")).args(large);
+    let host =
+        nohup.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("nohup");
+    wait_for_lock(host.id());
+    send("-HUP", host.id());
+    std::thread::sleep(Duration::from_millis(200));
+    send("-TERM", host.id());
+    assert_eq!(ended(host).code, 130);
 }

@@ -309,7 +309,7 @@ where
         Format::Json => print_json(&report)?,
         Format::Text => print(&report.to_string())?,
     }
-    // Streams of one's own may end as they like; a product that was asked for is there or is not.
+    // Streams of one's own may be cut off; a product that was asked for is there or is not.
     let whole = arguments.matmul.is_none() || outcome.complete;
     Ok(if whole && report.is_right() { exit::OK } else { exit::DIFFERENT })
 }

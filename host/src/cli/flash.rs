@@ -51,7 +51,7 @@ pub struct FlashArgs {
     #[arg(long, value_name = "FILE")]
     read: Option<PathBuf>,
     /// Only save the whole flash with --read and write nothing (iCE40)
-    #[arg(long, requires = "read", conflicts_with_all = ["image", "DesignArgs", "erase", "verify"])]
+    #[arg(long, requires = "read", conflicts_with_all = ["image", "DesignArgs", "erase", "verify", "persist", "force"])]
     no_write: bool,
     /// Erase the whole flash and write nothing (iCE40)
     #[arg(long, conflicts_with_all = ["image", "DesignArgs", "verify"])]
@@ -227,8 +227,9 @@ fn tells(board: &Board, memory: Memory) -> bool {
 fn from_file(arguments: &FlashArgs, board: &Board, path: &Path) -> anyhow::Result<Image> {
     let bytes = std::fs::read(path).with_context(|| format!("{}: cannot be read", shown(path)))?;
     let image = match arguments.verify {
-        // Compared with whatever it is.
-        true => ice40::image::Image::read(&bytes).ok(),
+        // Compared with whatever it is, if it is anything.
+        true if !bytes.is_empty() => ice40::image::Image::read(&bytes).ok(),
+        true => return Err(Error::from(TargetError::Empty { file: shown(path) }).into()),
         false => target::image(board, &shown(path), &bytes).map_err(Error::from)?,
     };
     let label = image.and_then(|image| label::read(&image.comments));

@@ -15,7 +15,8 @@ const MOST_HELLOS: u32 = 5;
 /// Byte times of silence after which nothing old is on its way any more.
 const QUIET: u64 = 16;
 
-/// Byte times after which a line that never falls silent is spoken on anyway: more than any board and its chip hold.
+/// Byte times after which a line that never falls silent is spoken on anyway: more than any board and its chip hold. At
+/// less than 437 kbaud the time below is over before: what is then still on its way is taken for noise.
 const LONGEST_DRAIN: u64 = 1 << 17;
 
 /// The same in nanoseconds of wall time: on a slow line nobody would wait for that many bytes.

@@ -60,8 +60,8 @@ macro_rules! floats {
         /// are off by at most γ·Σ|a·b|, with γ = n·u/(1 − n·u) and u half of the type's epsilon (Higham, Accuracy and
         /// Stability of Numerical Algorithms, section 3.1); two such sums are within twice that of each other.
         /// Products too small for a normal number may be off by the smallest one each. What is not a number
-        /// equals what is not a number. Where Σ|a·b| is beyond all numbers the same sum says that all is well, but
-        /// another one nothing.
+        /// equals what is not a number. Where finite terms add up to a Σ|a·b| beyond all numbers the same sum says that
+        /// all is well, but another one nothing.
         impl Comparable for $float {
             fn compare(
                 got: Self,
@@ -69,20 +69,22 @@ macro_rules! floats {
                 terms: impl DoubleEndedIterator<Item = (Self, Self)>,
             ) -> Compared<Self> {
                 let (mut sum, mut size, mut n) = (0.0, <$float>::abs(start), 1.0);
+                let mut finite = start.is_finite();
                 // Last to first, as no array adds them.
                 for (a, b) in terms.rev() {
                     sum += a * b;
                     size += <$float>::abs(a * b);
                     n += 1.0;
+                    finite &= a.is_finite() && b.is_finite();
                 }
                 let (expected, nu) = (sum + start, n * <$float>::EPSILON / 2.0);
                 let gamma = if nu < 1.0 { nu / (1.0 - nu) } else { <$float>::INFINITY };
                 let epsilon = 2.0 * (gamma * size + n * <$float>::MIN_POSITIVE);
                 if got == expected || got.is_nan() && expected.is_nan() {
                     Compared::Equal
-                } else if size.is_infinite() {
+                } else if finite && size.is_infinite() {
                     Compared::Overflow
-                } else if approx::abs_diff_eq!(got, expected, epsilon = epsilon) {
+                } else if finite && approx::abs_diff_eq!(got, expected, epsilon = epsilon) {
                     Compared::Equal
                 } else {
                     Compared::Different(expected)
@@ -100,7 +102,7 @@ floats!(f32, f64);
 pub struct Verdict<S> {
     /// The first element, row-major, that differs, if any.
     pub first: Option<Difference<S>>,
-    /// Elements that cannot be compared: [`Compared::Overflow`].
+    /// Elements that cannot be compared: [`Compared::Overflow`]. All of them, whatever else differs.
     pub overflows: usize,
 }
 
@@ -126,8 +128,7 @@ pub fn compare<T: Comparable>(
             Compared::Equal => {}
             Compared::Overflow => verdict.overflows += 1,
             Compared::Different(expected) => {
-                verdict.first = Some(Difference { row, column, expected, got });
-                break;
+                verdict.first.get_or_insert(Difference { row, column, expected, got });
             }
         }
     }
@@ -166,6 +167,8 @@ mod tests {
         let compare = |got: f64, a: &[f64]| f64::compare(got, 0.0, a.iter().map(|&a| (a, 1.0)));
         let infinite = f64::INFINITY;
         assert_eq!(compare(infinite, &[infinite, 1.0]), Compared::Equal);
+        assert_eq!(compare(5.0, &[infinite, 1.0]), Compared::Different(infinite));
+        assert_eq!(compare(-infinite, &[infinite, 1.0]), Compared::Different(infinite));
         assert_eq!(compare(infinite, &[1e308, 1e308]), Compared::Equal);
         // From the left this is infinite, from the right it is not: neither is the array's fault.
         assert_eq!(compare(infinite, &[1e308, 1e308, -1e308]), Compared::Overflow);

@@ -1,4 +1,5 @@
-//! The first evening with a board, as the README tells it, command by command.
+//! The first evening with a board, step by step as the README tells it, with an image that is there already and a small
+//! product.
 
 use crate::Scenario;
 use crate::bench::{

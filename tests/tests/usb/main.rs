@@ -44,7 +44,17 @@ fn main() -> ExitCode {
         .into_iter()
         .partition(|word| word.starts_with('-') || word == "never" || word.parse::<u32>().is_ok());
     let long: &[Scenario] = if all.is_empty() && names.is_empty() { &[] } else { &LONG };
-    let wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part));
+    // A long one takes its name from the beginning.
+    let wanted = |name: &str| {
+        let meant = |part: &String| {
+            if name.starts_with("long_") {
+                name.starts_with(part.as_str())
+            } else {
+                name.contains(part.as_str())
+            }
+        };
+        names.is_empty() || names.iter().any(meant)
+    };
     let scenarios = SCENARIOS.into_iter().chain([long]).flatten().filter(|(name, _)| wanted(name));
     let inside = std::env::var_os("SYSTOLE_IN_USB_VM").is_some();
     let trials = scenarios.map(|&(name, run)| {

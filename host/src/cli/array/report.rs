@@ -93,9 +93,9 @@ impl<S: Copy> ArrayReport<S> {
 }
 
 impl<S> ArrayReport<S> {
-    /// Whether nothing is known to be wrong.
+    /// Whether all that can be known to be right is.
     pub(super) fn is_right(&self) -> bool {
-        self.errors.is_empty() && self.reference.as_ref().is_none_or(|r| r.equal != Some(false))
+        self.errors.is_empty() && self.reference.as_ref().is_none_or(|r| r.equal == Some(true))
     }
 }
 

@@ -26,12 +26,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 /// An array cut into tiles.
 ///
-/// One tile is the default, because of what a barrier costs. Measured on two cores, medians (`cargo bench -p systole
-/// --bench software -- 'one thread|two tiles'`): a tick of 64×64 token PEs takes 3.0 µs in one tile on one thread, and
-/// 3.2 µs in two tiles on two threads of the pool that wait for each other every tick, of which computing is half. With
-/// 16 ticks between barriers ([`superstep`](field@Options::superstep)) two threads take 1.8 µs. At 256×256 two threads
-/// gain either way: 29 µs where one takes 72, and 24 µs where one takes 39 with 16 ticks between barriers. PEs that are
-/// stepped one by one are slow enough for two threads to be 1.8 times as fast at 64×64 with a barrier a tick.
+/// One tile is the default, because of what a barrier costs. On two cores (`cargo bench -p systole --bench software --
+/// 'one thread|two tiles'`, with its figures in the README), two threads of the pool that wait for each other every tick
+/// are no faster with 64×64 token PEs in two tiles than one thread with one tile: computing is half of such a tick. With
+/// 16 ticks between barriers ([`superstep`](field@Options::superstep)) they gain 1.4 to 1.7 times. 256×256 token PEs gain
+/// either way, and so do 64×64 PEs that are stepped one by one, which are slow enough.
 pub struct Partitioned<P: Pe> {
     pe: P,
     rows: usize,

@@ -3,7 +3,7 @@
 use super::{BLOCK, Event, Sink};
 use crate::software::Pe;
 use serde::Serialize;
-use std::fmt::Debug;
+use std::any::Any;
 use std::io::{self, Write};
 use std::ops::Range;
 use systole_hdl::wire::ErrorKind;
@@ -15,8 +15,8 @@ use systole_hdl::wire::ErrorKind;
 /// ```
 ///
 /// Tokens and states are as their types serialise, `null` being no token: a plain MAC's are numbers, a token
-/// PE's are `[value, job, k, valid]` and `[acc, count, error]`. Floats that JSON has no number for are `"NaN"`, `"inf"` and
-/// `"-inf"`. What leaves a PE, or stays in it, equal to
+/// PE's are `[value, job, k, valid]` and `[acc, count, error]`. A float that JSON has no number for is `"NaN"`, `"inf"` or
+/// `"-inf"`; inside of a structure it is `null`, as `serde_json` has it. What leaves a PE, or stays in it, equal to
 /// what came is written with the same digits, so that a float's −0 beside a 0 reads 0.
 #[derive(Debug)]
 pub struct JsonLines<W: Write> {
@@ -44,21 +44,18 @@ impl<W: Write> JsonLines<W> {
     }
 
     /// Adds a field; gives where its value is.
-    fn field(&mut self, name: &[u8], value: Option<&(impl Serialize + Debug)>) -> io::Result<Range<usize>> {
+    fn field(&mut self, name: &[u8], value: Option<&(impl Serialize + 'static)>) -> io::Result<Range<usize>> {
         self.lines.extend_from_slice(name);
         let start = self.lines.len();
-        serde_json::to_writer(&mut self.lines, &value)?;
-        if let Some(value) = value
-            && &self.lines[start..] == b"null"
-        {
-            self.lines.truncate(start);
-            write!(self.lines, "\"{value:?}\"")?;
+        match value.and_then(|value| no_number(value)) {
+            Some(float) => write!(self.lines, "\"{float}\"")?,
+            None => serde_json::to_writer(&mut self.lines, &value)?,
         }
         Ok(start..self.lines.len())
     }
 
     /// Adds a field that is often the same as an earlier one, of which the digits are then copied.
-    fn field_like<T: Serialize + Debug + PartialEq>(
+    fn field_like<T: Serialize + PartialEq + 'static>(
         &mut self,
         name: &[u8],
         value: Option<&T>,
@@ -72,6 +69,12 @@ impl<W: Write> JsonLines<W> {
         }
         Ok(())
     }
+}
+
+/// A float that JSON has no number for.
+fn no_number(value: &dyn Any) -> Option<f64> {
+    let single = value.downcast_ref::<f32>().map(|&single| f64::from(single));
+    single.or_else(|| value.downcast_ref::<f64>().copied()).filter(|float| !float.is_finite())
 }
 
 impl<P: Pe, W: Write> Sink<P> for JsonLines<W>
