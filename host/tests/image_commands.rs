@@ -2,12 +2,18 @@
 //!
 //! Without the tools the tests show as ignored; where the level post-synthesis is required they fail.
 
+mod board;
+mod running;
 mod tools;
 
+use board::VirtualBoard;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::ExitCode;
+use systole_firmware::cache::sha256;
 use systole_firmware::toolchain::{Tool, Toolchain};
 use tools::{System, faults, run};
 
@@ -27,19 +33,22 @@ fn main() -> ExitCode {
     let list = std::env::var("SYSTOLE_REQUIRE").unwrap_or_default();
     let required = list.split(',').any(|level| level.trim() == "post-synthesis");
     let missing = missing();
-    let tests: [(&str, Test); 4] = [
+    let tests: [(&str, Test); 5] = [
         ("an_image_is_written_and_reported", an_image),
         ("row_22_what_does_not_fit_is_told_with_the_largest_that_does", no_fit),
         ("row_21_a_clock_that_is_missed_gives_no_bitstream", too_slow),
         ("row_23_a_sweep_takes_the_fastest_seed_and_records_it", sweep),
+        ("long_flash_builds_an_image_once_and_hands_it_to_the_programmer", flash),
     ];
     let trials = tests.map(|(name, test)| match &missing {
         Ok(toolchain) => {
             let system = System::real(toolchain.folder());
-            Trial::test(name, move || {
+            // The long ones are run when asked for, with `--include-ignored`.
+            let run = move || {
                 test(&system);
                 Ok(())
-            })
+            };
+            Trial::test(name, run).with_ignored_flag(name.starts_with("long_"))
         }
         Err(why) => {
             let why = Failed::from(why);
@@ -118,6 +127,40 @@ fn sweep(system: &System) {
     assert_eq!(reached(&best), each.iter().map(reached).max().expect("two"));
     let taken = &each[best["seed"].as_u64().expect("a seed") as usize - 1];
     assert_eq!((&best["image_sha256"], &best["seed"]), (&taken["image_sha256"], &taken["seed"]));
+}
+
+fn flash(system: &System) {
+    // In the place of openFPGALoader a script that keeps what it is given.
+    let folder = system.file("bin");
+    fs::create_dir(&folder).expect("made");
+    let kept = system.file("kept");
+    let keeps =
+        format!("#!/bin/sh\n[ \"$1\" = -V ] && echo v9.9 || eval cp \\${{$#}} '{}'\n", kept.display());
+    fs::write(folder.join("openFPGALoader"), keeps).expect("written");
+    fs::set_permissions(folder.join("openFPGALoader"), fs::Permissions::from_mode(0o755)).expect("set");
+    let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&system.path)))
+        .expect("a path");
+    let mut with_programmer = System::real(Path::new(&system.toolchain));
+    with_programmer.path = path;
+    let system = &with_programmer;
+    let board = VirtualBoard::start(&["--behavioural", "--n", "1"]);
+    let mut order = small("1", "16", "45000000");
+    order.splice(..3, ["flash", "--board", "ulx3s-12f"]);
+    order.truncate(order.len() - 2);
+    let link = board.link();
+    order.extend(["--link", &link, "--format", "json"]);
+    let mut images = Vec::new();
+    for from in ["built", "cache"] {
+        let ended = run(system, &order);
+        // What answers is another board: that is found out, too.
+        assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
+        let report: Value = serde_json::from_str(&ended.out).expect("a JSON report");
+        assert_eq!((&report["image"]["from"], &report["outcome"]), (&json!(from), &json!("not-programmed")));
+        let given = fs::read(&kept).expect("what the programmer was given");
+        assert_eq!(report["image"]["sha256"], json!(sha256(&given)));
+        images.push(given);
+    }
+    assert!(images[0] == images[1]);
 }
 
 fn too_slow(system: &System) {

@@ -1,5 +1,7 @@
 //! Running the program.
 
+#![allow(dead_code, reason = "each suite uses a part of it")]
+
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

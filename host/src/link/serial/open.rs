@@ -69,11 +69,13 @@ fn port(
         reason: "its path is not UTF-8; make a link to it that is".to_owned(),
     })?;
     line.keep().map_err(|source| LinkError::Io { port: port.clone(), doing: "opening", source })?;
-    serialport::new(text, baud).open_native().map_err(|error| match error.kind() {
-        serialport::ErrorKind::NoDevice => {
-            line.leave();
-            LinkError::Busy { port, holders: holders.to_vec() }
-        }
+    let opened = serialport::new(text, baud).open_native();
+    if opened.is_err() {
+        // It may be another's, whose settings are not touched.
+        line.leave();
+    }
+    opened.map_err(|error| match error.kind() {
+        serialport::ErrorKind::NoDevice => LinkError::Busy { port, holders: holders.to_vec() },
         serialport::ErrorKind::Io(_) => {
             LinkError::Io { port, doing: "opening", source: io::Error::from(error) }
         }
