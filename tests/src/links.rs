@@ -3,9 +3,28 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
-use systole::link::{Level, Link, LinkError, TimeBase};
+use systole::link::{Level, Link, LinkError};
 use systole_hdl::codec::{Decoder, Frame, Reply};
 use systole_hdl::wire::Origin;
+
+/// The clock of a link that stands before another, `self.inner`: that one's.
+macro_rules! clock_of_inner {
+    () => {
+        fn time(&self) -> systole::link::TimeBase {
+            self.inner.time()
+        }
+
+        fn now(&self) -> u64 {
+            self.inner.now()
+        }
+
+        fn cycles(&self) -> Option<u64> {
+            self.inner.cycles()
+        }
+    };
+}
+
+pub(crate) use clock_of_inner;
 
 /// What becomes of a frame: any number of frames in its place.
 pub type Filter<'a> = Box<dyn FnMut(Frame) -> Vec<Frame> + 'a>;
@@ -67,17 +86,7 @@ impl<L: Link> Link for Tap<'_, L> {
         Ok(())
     }
 
-    fn time(&self) -> TimeBase {
-        self.inner.time()
-    }
-
-    fn now(&self) -> u64 {
-        self.inner.now()
-    }
-
-    fn cycles(&self) -> Option<u64> {
-        self.inner.cycles()
-    }
+    clock_of_inner!();
 }
 
 /// A link that loses, flips and repeats bytes both ways, reproducibly.
@@ -127,17 +136,7 @@ impl<L: Link> Link for Noise<L> {
         Ok(())
     }
 
-    fn time(&self) -> TimeBase {
-        self.inner.time()
-    }
-
-    fn now(&self) -> u64 {
-        self.inner.now()
-    }
-
-    fn cycles(&self) -> Option<u64> {
-        self.inner.cycles()
-    }
+    clock_of_inner!();
 }
 
 /// A link on which something happens to the board once, after a number of polls.
@@ -163,17 +162,7 @@ impl<L: Link, F: FnMut(&mut L) -> Result<(), LinkError>> Link for Mishap<L, F> {
         self.inner.poll(to_board, from_board)
     }
 
-    fn time(&self) -> TimeBase {
-        self.inner.time()
-    }
-
-    fn now(&self) -> u64 {
-        self.inner.now()
-    }
-
-    fn cycles(&self) -> Option<u64> {
-        self.inner.cycles()
-    }
+    clock_of_inner!();
 }
 
 /// A link that inverts the first byte to the board, as a line may on which the board has just come up.
@@ -202,15 +191,5 @@ impl<L: Link> Link for Smashed<L> {
         self.inner.poll(to_board, from_board)
     }
 
-    fn time(&self) -> TimeBase {
-        self.inner.time()
-    }
-
-    fn now(&self) -> u64 {
-        self.inner.now()
-    }
-
-    fn cycles(&self) -> Option<u64> {
-        self.inner.cycles()
-    }
+    clock_of_inner!();
 }

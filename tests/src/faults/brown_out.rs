@@ -1,10 +1,11 @@
 //! A board that loses power for a moment in the middle of a job.
 
+use crate::links::clock_of_inner;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeSet, VecDeque};
 use systole::link::sim::SimLink;
-use systole::link::{Level, Link, LinkError, TimeBase};
+use systole::link::{Level, Link, LinkError};
 use systole::virtual_board::Device;
 use systole_hdl::sim;
 use systole_hdl::wire::Origin;
@@ -57,17 +58,7 @@ impl Link for BrownOut {
         self.inner.poll(to_board, from_board)
     }
 
-    fn time(&self) -> TimeBase {
-        self.inner.time()
-    }
-
-    fn now(&self) -> u64 {
-        self.inner.now()
-    }
-
-    fn cycles(&self) -> Option<u64> {
-        self.inner.cycles()
-    }
+    clock_of_inner!();
 }
 
 impl Device for BrownOut {

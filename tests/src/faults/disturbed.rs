@@ -1,9 +1,10 @@
 //! A link on which bytes are lost, changed, repeated, invented and held up, both ways, reproducibly.
 
+use crate::links::clock_of_inner;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
-use systole::link::{Level, Link, LinkError, TimeBase};
+use systole::link::{Level, Link, LinkError};
 use systole_hdl::wire::Origin;
 
 /// What becomes of a byte.
@@ -144,15 +145,5 @@ impl<L: Link> Link for Disturbed<L> {
         Ok(())
     }
 
-    fn time(&self) -> TimeBase {
-        self.inner.time()
-    }
-
-    fn now(&self) -> u64 {
-        self.inner.now()
-    }
-
-    fn cycles(&self) -> Option<u64> {
-        self.inner.cycles()
-    }
+    clock_of_inner!();
 }
