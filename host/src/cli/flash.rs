@@ -127,12 +127,15 @@ pub fn main(arguments: &FlashArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u
         device: device.as_ref(),
     };
     let hash = image.as_ref().and_then(|image| image.design_hash);
+    // Asked where the answer saves the writing, or is needed to judge the one afterwards.
+    let tells = tells(board, order.memory);
+    let may_skip = tells && order.save.is_none() && !arguments.force;
     let mut before = false;
-    if let Some(hash) = hash.filter(|_| order.action == Action::Write) {
+    if let Some(hash) = hash.filter(|_| order.action == Action::Write && (may_skip || !tells)) {
         say("asking the board what it runs …");
         if let Answer::Meant(who) = ask(|| uart.who(cancel), Some(hash), Duration::ZERO, cancel)? {
-            before = !tells(board, order.memory);
-            if !before && order.save.is_none() && !arguments.force {
+            before = true;
+            if may_skip {
                 report.end(Outcome::AlreadyRunning, Some(who), None);
                 return report.print(arguments.format);
             }
