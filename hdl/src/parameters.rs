@@ -37,6 +37,9 @@ pub const CLOCK_RANGE: RangeInclusive<u32> = 1_000_000..=500_000_000;
 /// UART rates in bits a second, as far as [`MIN_CLOCKS_PER_BIT`] allows.
 pub const BAUD_RANGE: RangeInclusive<u32> = 1200..=100_000_000;
 
+/// Bits of a byte on the UART: start, eight, stop.
+pub const UART_BITS: u32 = 10;
+
 /// Largest total error between the requested baud rate and the one an integer divisor of the clock gives, in percent.
 pub const BAUD_TOLERANCE_PERCENT: u32 = 2;
 

@@ -1,7 +1,7 @@
 //! The sending half of the UART: bytes in, a line out.
 
 use crate::block;
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, UART_BITS};
 use crate::signal::{Param, Reg, Wire};
 use crate::types::{Width, Word};
 use rust_hdl::prelude::*;
@@ -51,7 +51,7 @@ impl UartTx {
             left: Reg::new(Width::unsigned(4)),
             phase: Reg::new(Width::unsigned(phase)),
             next_bit: Wire::default(),
-            bits: Param::new(10, 4),
+            bits: Param::new(UART_BITS.into(), 4),
             last: number(clocks - 1),
             // The idle clock in which the next byte is taken is the last one of the stop bit.
             last_of_stop: number(clocks - 2),

@@ -3,11 +3,13 @@
 pub mod auto;
 mod error;
 mod level;
+mod rates;
 pub mod serial;
 pub mod sim;
 pub mod software;
 pub mod target;
 mod usb;
+mod way;
 
 pub use error::{LinkError, TOLERANCE_PERCENT};
 pub use level::Level;

@@ -8,18 +8,16 @@ mod running;
 use anyone::{permit, systole_of_anyone};
 use board::VirtualBoard;
 use running::{ended, spawn, systole};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-use std::collections::VecDeque;
 use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use systole::discover::Machine;
-use systole::link::{Level, Link, LinkError, TimeBase};
-use systole::virtual_board::{Device, Terminal, serve};
-use systole_hdl::wire::Origin;
+use systole::virtual_board::Terminal;
 
 /// Waits until a process has a file open.
 fn wait_for_holder(path: &str, pid: u32) {
@@ -195,49 +193,23 @@ fn row_10_timeout_closed_and_io_are_three_errors() {
     assert_eq!(info.code, 3);
 }
 
-/// Gives back what it gets.
-struct Echo;
-
-impl Link for Echo {
-    fn level(&self, _origin: Origin) -> Level {
-        Level::Unverified
-    }
-
-    fn poll(&mut self, to_board: &mut VecDeque<u8>, from_board: &mut Vec<u8>) -> Result<(), LinkError> {
-        from_board.extend(to_board.drain(..));
-        Ok(())
-    }
-
-    fn time(&self) -> TimeBase {
-        TimeBase::of_simulation(1, 0)
-    }
-
-    fn now(&self) -> u64 {
-        0
-    }
-
-    fn cycles(&self) -> Option<u64> {
-        None
-    }
-}
-
-impl Device for Echo {
-    fn is_idle(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn an_echo_is_no_answer_and_is_called_an_echo() {
-    let mut terminal = Terminal::open().expect("a terminal");
-    let link = format!("serial:{}", terminal.path().display());
-    let stop = AtomicBool::new(false);
-    let info = std::thread::scope(|scope| {
-        scope.spawn(|| serve(&mut Echo, &mut terminal, None, &stop).expect("it serves"));
-        let info = systole(&["info", "--link", &link]);
-        stop.store(true, Ordering::Relaxed);
-        info
+    let board = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&board).and_then(|()| unlockpt(&board)).expect("ours");
+    let path = ptsname(&board, Vec::new()).expect("a name").into_string().expect("UTF-8");
+    // Without a host's side that stays open, the other would end with the first host that closes.
+    let spare = File::open(&path).expect("a port");
+    let mut board = File::from(board);
+    let echo = std::thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(got @ 1..) = board.read(&mut bytes) {
+            board.write_all(&bytes[..got]).expect("sent back");
+        }
     });
+    let info = systole(&["info", "--link", &format!("serial:{path}")]);
+    drop(spare);
+    echo.join().expect("it ended");
     assert_eq!(info.code, 3);
     assert!(info.err.contains("what was sent came back as it was"), "{}", info.err);
 }

@@ -17,6 +17,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use systole_firmware::design::Design;
+use systole_hdl::parameters::UART_BITS;
 
 /// Sides up to which C is printed.
 const PRINTED: usize = 8;
@@ -254,8 +255,8 @@ fn write_prediction(t: &mut String, product: &Product, design: &Design) -> std::
     let counters = &product.counters;
     let busier = (counters.bytes_to_board + counters.escapes_to_board)
         .max(counters.bytes_from_board + counters.escapes_from_board);
-    // Ten bit times a byte; a board that computes longer than it sends is bound by its clock.
-    let wire = busier as f64 * 10.0 / f64::from(p.baud);
+    // A board that computes longer than it sends is bound by its clock.
+    let wire = busier as f64 * f64::from(UART_BITS) / f64::from(p.baud);
     let clock = product.cycles.unwrap_or(0) as f64 / f64::from(p.clock_hz);
     let predicted = time(wire.max(clock));
     let cycles = match product.cycles {

@@ -35,11 +35,7 @@ impl Machine {
         cancel: &AtomicBool,
     ) -> Result<UsbDevice, Absent> {
         wait(limit, cancel, || {
-            let found = self
-                .usb_devices()
-                .into_iter()
-                .find(|device| device.is_again(before))
-                .ok_or(Absent::Device)?;
+            let found = self.again(before)?;
             if found.access.is_granted() { Ok(found) } else { Err(Absent::Access(found.access)) }
         })
     }
@@ -57,16 +53,17 @@ impl Machine {
         cancel: &AtomicBool,
     ) -> Result<Port, Absent> {
         wait(limit, cancel, || {
-            let found = self
-                .usb_devices()
-                .into_iter()
-                .find(|device| device.is_again(before))
-                .ok_or(Absent::Device)?;
+            let found = self.again(before)?;
             let interface = found.interfaces.iter().find(|candidate| candidate.number == interface);
             let path = interface.and_then(|interface| interface.port.as_ref()).ok_or(Absent::Port)?;
             let port = self.port(path).ok_or(Absent::Port)?;
             if port.access.is_granted() { Ok(port) } else { Err(Absent::Access(port.access)) }
         })
+    }
+
+    /// The device that is this one, as it is now.
+    fn again(&self, before: &UsbDevice) -> Result<UsbDevice, Absent> {
+        self.usb_devices().into_iter().find(|device| device.is_again(before)).ok_or(Absent::Device)
     }
 }
 

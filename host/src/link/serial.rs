@@ -7,12 +7,10 @@
 mod latency;
 mod line;
 mod open;
-pub(super) mod rates;
-
-pub(super) use open::{PROCESS, SYSTEM};
 
 use super::target::{Asked, Kind, Opened, Read, Target};
-use super::{Level, Link, LinkError, TimeBase, Unit};
+use super::way::Way;
+use super::{Level, Link, LinkError, TimeBase, rates};
 use crate::error::Error;
 use line::Line;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -41,12 +39,6 @@ const WAIT: i64 = 10_000_000;
 
 /// Most bytes read in one poll.
 const BURST: usize = 1 << 16;
-
-/// Time that a simulation may take to answer HELLO, in nanoseconds.
-pub(super) const PATIENCE: u64 = 1_000_000_000;
-
-/// Bits of a byte on a UART: start, eight, stop.
-pub(super) const UART_BITS: u64 = 10;
 
 /// A port, and the rate where one was given.
 #[derive(Clone, Debug)]
@@ -82,36 +74,6 @@ impl Target for Serial {
     }
 }
 
-/// What a port leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// A pseudo-terminal.
-    Terminal,
-    /// A USB device served by software.
-    Model,
-    /// A USB device.
-    Usb,
-    /// A UART of the computer, or what nobody knows.
-    Other,
-}
-
-impl Way {
-    /// How real what is at the end of this way can be.
-    pub(super) fn level(self, origin: Origin) -> Level {
-        match (self, origin) {
-            (Self::Terminal, Origin::Simulated) => Level::VirtualBoard,
-            (Self::Model, Origin::Simulated) => Level::UsbStack,
-            (Self::Usb, Origin::Image) => Level::RealBoard,
-            _ => Level::Unverified,
-        }
-    }
-
-    /// Whether a simulation answers, whose speed nobody knows.
-    fn is_simulated(self) -> bool {
-        matches!(self, Self::Terminal | Self::Model)
-    }
-}
-
 /// An open serial port.
 #[derive(Debug)]
 pub struct SerialLink {
@@ -126,8 +88,8 @@ pub struct SerialLink {
     baud: u32,
     /// Rates still to try.
     rates: VecDeque<u32>,
-    /// Nanoseconds that bytes may spend between the ends.
-    latency: u64,
+    /// Milliseconds that the USB chip keeps answers back.
+    timer: u32,
     begun: Instant,
 }
 
@@ -224,13 +186,7 @@ impl Link for SerialLink {
     }
 
     fn time(&self) -> TimeBase {
-        TimeBase {
-            unit: Unit::Nanoseconds,
-            byte: UART_BITS * 1_000_000_000 / u64::from(self.baud),
-            latency: self.latency,
-            patience: if self.way.is_simulated() { PATIENCE } else { 0 },
-            slowness: 1,
-        }
+        self.way.time(self.baud, self.timer)
     }
 
     fn now(&self) -> u64 {
@@ -266,15 +222,6 @@ impl Link for SerialLink {
 mod tests {
     use super::*;
     use crate::virtual_board::Terminal;
-
-    #[test]
-    fn real_board_means_an_image_on_a_usb_device() {
-        let levels = |way: Way| [Origin::Image, Origin::Simulated].map(|origin| way.level(origin).name());
-        assert_eq!(levels(Way::Usb), ["real-board", "unverified"]);
-        assert_eq!(levels(Way::Model), ["unverified", "usb-stack"]);
-        assert_eq!(levels(Way::Terminal), ["unverified", "virtual-board"]);
-        assert_eq!(levels(Way::Other), ["unverified", "unverified"]);
-    }
 
     #[test]
     fn a_board_that_does_not_read_does_not_hold_the_host() {

@@ -5,9 +5,9 @@
 
 mod pipe;
 
-use super::serial::{PATIENCE, PROCESS, SYSTEM, UART_BITS, Way, rates};
 use super::target::{Asked, Kind, Opened, Read, Target};
-use super::{Level, Link, LinkError, TimeBase, Unit};
+use super::way::Way;
+use super::{Level, Link, LinkError, TimeBase, rates};
 use crate::discover::{Machine, UsbDevice};
 use crate::error::Error;
 use crate::ftdi::Chip;
@@ -155,15 +155,7 @@ impl Link for UsbLink {
     }
 
     fn time(&self) -> TimeBase {
-        let latency = u64::from(LATENCY) * 1_000_000;
-        let simulated = self.way == Way::Model;
-        TimeBase {
-            unit: Unit::Nanoseconds,
-            byte: UART_BITS * 1_000_000_000 / u64::from(self.baud.max(1)),
-            latency: latency + if simulated { PROCESS } else { SYSTEM },
-            patience: if simulated { PATIENCE } else { 0 },
-            slowness: 1,
-        }
+        self.way.time(self.baud, LATENCY.into())
     }
 
     fn now(&self) -> u64 {

@@ -1,9 +1,7 @@
 //! Keeping bytes to the rate of a UART.
 
 use std::time::{Duration, Instant};
-
-/// Bits of a byte on a UART: start, eight, stop.
-const UART_BITS: f64 = 10.0;
+use systole_hdl::parameters::UART_BITS;
 
 /// Longest time whose bytes may be made up for at once, in seconds: a program does not get its turn for every byte.
 const BURST: f64 = 0.01;
@@ -26,7 +24,12 @@ pub(super) struct Pace {
 impl Pace {
     /// A line of `baud` bits a second, or one without a limit.
     pub(super) fn new(baud: Option<u32>, now: Instant) -> Self {
-        Self { rate: baud.map(|baud| f64::from(baud) / UART_BITS), credit: 0.0, at: now, idle: true }
+        Self {
+            rate: baud.map(|baud| f64::from(baud) / f64::from(UART_BITS)),
+            credit: 0.0,
+            at: now,
+            idle: true,
+        }
     }
 
     /// How many of `wanted` bytes may pass now.

@@ -11,10 +11,8 @@ use crate::memory;
 use crate::product::{Watcher, product};
 use clap::Args;
 use std::sync::atomic::AtomicBool;
+use systole_hdl::parameters::UART_BITS;
 use systole_hdl::wire::Origin;
-
-/// Bits of a byte on a UART: start, eight, stop.
-const UART_BITS: u32 = 10;
 
 /// Slowest pace, in cycles a byte: at more, even a product of one element takes minutes to simulate.
 const SLOWEST: i64 = 100_000;

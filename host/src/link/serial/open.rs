@@ -1,22 +1,17 @@
 //! Opening a port: exclusive, raw, at a rate, empty, and why not.
 
 use super::line::Line;
-use super::{SerialLink, Way, latency, rates};
+use super::{SerialLink, latency};
 use crate::discover::{Holder, Machine, Port};
 use crate::file::shown;
-use crate::link::LinkError;
+use crate::link::way::Way;
+use crate::link::{LinkError, rates};
 use rustix::io::Errno;
 use serialport::TTYPort;
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
-
-/// Time that the system may take on the way there or back, in nanoseconds: USB, and a computer that is busy.
-pub(in super::super) const SYSTEM: u64 = 10_000_000;
-
-/// The same where the other end is a process that has to get its turn first.
-pub(in super::super) const PROCESS: u64 = 50_000_000;
 
 /// Major numbers of pseudo-terminals on Linux.
 const TERMINALS: std::ops::RangeInclusive<u32> = 136..=143;
@@ -43,9 +38,8 @@ pub(super) fn open(path: &Path, baud: Option<u32>) -> Result<(SerialLink, Vec<St
     }
     let timer = known.as_ref().and_then(|port| latency::shorten(&machine, port));
     notes.extend(timer.iter().filter_map(|(_, note)| note.clone()));
-    let timer = timer.map_or(0, |(milliseconds, _)| u64::from(milliseconds) * 1_000_000);
-    let latency = timer + if way.is_simulated() { PROCESS } else { SYSTEM };
-    let mut link = SerialLink { name, line, port, way, baud: first, rates, latency, begun: Instant::now() };
+    let timer = timer.map_or(0, |(milliseconds, _)| milliseconds);
+    let mut link = SerialLink { name, line, port, way, baud: first, rates, timer, begun: Instant::now() };
     match link.set_rate(first) {
         Err(LinkError::Baud { .. }) if super::Link::next_rate(&mut link)? => {}
         result => result?,

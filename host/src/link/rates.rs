@@ -16,7 +16,7 @@ pub(super) fn of(port: Option<&Port>) -> VecDeque<u32> {
 }
 
 /// The rates to try where one of these boards may be.
-pub(in super::super) fn of_boards(boards: &[&Board]) -> VecDeque<u32> {
+pub(super) fn of_boards(boards: &[&Board]) -> VecDeque<u32> {
     let usual = boards.iter().map(|board| board.parameters.baud);
     let most = boards.iter().map(|board| board.usb.max_baud).max().unwrap_or(u32::MAX);
     let mut rates = VecDeque::new();
@@ -29,7 +29,7 @@ pub(in super::super) fn of_boards(boards: &[&Board]) -> VecDeque<u32> {
 }
 
 /// Refuses a rate that is too far from the one asked for.
-pub(in super::super) fn check(port: &str, asked: u32, got: u32) -> Result<(), LinkError> {
+pub(super) fn check(port: &str, asked: u32, got: u32) -> Result<(), LinkError> {
     let error = u64::from(asked.abs_diff(got)) * 100;
     if error > u64::from(TOLERANCE_PERCENT) * u64::from(asked) {
         return Err(LinkError::Baud { port: port.to_owned(), asked, got });
