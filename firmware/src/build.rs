@@ -73,10 +73,19 @@ pub struct Image {
     pub report: Report,
     /// What is written to the board.
     pub bitstream: Vec<u8>,
-    /// The netlist of the device's cells, for simulation.
-    pub netlist: String,
     /// Whether it was taken from the cache.
     pub from_cache: bool,
+}
+
+/// An image as far as synthesis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Netlist {
+    /// The device's cells as Verilog, top module [`TOP`].
+    pub verilog: String,
+    /// Needed and available.
+    pub resources: Vec<Resource>,
+    /// Hash over all that shapes the image, tools that come after synthesis included.
+    pub design_hash: u64,
 }
 
 /// Told what a build is doing.
@@ -192,14 +201,7 @@ pub fn build(
     cache: Option<&Cache>,
     progress: Progress,
 ) -> Result<Image, BuildError> {
-    let tools = Tools::find(toolchain, request.board.fpga.family)?;
-    progress("writing Verilog");
-    let started = Instant::now();
-    let (verilog, hash) = verilog(request.board, request.design, &tools.identity())?;
-    let folder = folder()?;
-    let mut build =
-        Build { request, tools, verilog, hash, folder: folder.path().into(), seconds: Vec::new() };
-    build.took("verilog", started);
+    let mut build = Build::begin(request, toolchain, progress)?;
     let key = build.key();
     if let Some(image) = cache.map(|cache| cache.read(&key)).transpose()?.flatten().and_then(unpack) {
         return build.judge(image, None);
@@ -207,25 +209,34 @@ pub fn build(
     cache.map_or(Ok(()), Cache::prepare)?;
     let image = match build.run(progress) {
         Ok(image) => image,
-        Err(error) => {
-            if matches!(error, BuildError::Fit(_)) {
-                progress("looking for the largest that fits");
-                return Err(build.with_largest(error));
-            }
-            // The logs are in it, and the error names them.
-            let _kept = folder.keep();
-            return Err(error);
-        }
+        Err(error) => return Err(build.failed(error, progress)),
     };
     if let Some(cache) = cache {
         cache.write(&key, &pack(&image)?)?;
     }
-    let log = build.folder.join(placement::log_file(image.report.seed));
+    let log = build.folder.path().join(placement::log_file(image.report.seed));
     let verdict = build.judge(image, Some(log));
     if verdict.is_err() {
-        let _kept = folder.keep();
+        let _kept = build.folder.keep();
     }
     verdict
+}
+
+/// Goes as far as the netlist of an image, and sees whether it fits.
+///
+/// # Errors
+/// As of [`build`], short of the clock.
+pub fn synthesis(
+    request: &Request,
+    toolchain: &Toolchain,
+    progress: Progress,
+) -> Result<Netlist, BuildError> {
+    let mut build = Build::begin(request, toolchain, progress)?;
+    let made = build.synthesis(progress).and_then(|resources| {
+        let verilog = read(&build.folder.path().join(NETLIST_VERILOG))?;
+        Ok(Netlist { verilog, resources, design_hash: build.hash })
+    });
+    made.map_err(|error| build.failed(error, progress))
 }
 
 struct Build<'a> {
@@ -233,11 +244,37 @@ struct Build<'a> {
     tools: Tools,
     verilog: String,
     hash: u64,
-    folder: PathBuf,
+    folder: TempDir,
     seconds: Vec<Timed>,
 }
 
-impl Build<'_> {
+impl<'a> Build<'a> {
+    /// Finds the tools and writes the description.
+    fn begin(
+        request: &'a Request<'a>,
+        toolchain: &Toolchain,
+        progress: Progress,
+    ) -> Result<Self, BuildError> {
+        let tools = Tools::find(toolchain, request.board.fpga.family)?;
+        progress("writing Verilog");
+        let started = Instant::now();
+        let (verilog, hash) = verilog(request.board, request.design, &tools.identity())?;
+        let mut build = Self { request, tools, verilog, hash, folder: folder()?, seconds: Vec::new() };
+        build.took("verilog", started);
+        Ok(build)
+    }
+
+    /// What a failure means to the user: of what does not fit the largest that would, of others the logs that are left.
+    fn failed(self, error: BuildError, progress: Progress) -> BuildError {
+        if matches!(error, BuildError::Fit(_)) {
+            progress("looking for the largest that fits");
+            return self.with_largest(error);
+        }
+        // The logs are in it, and the error names them.
+        let _kept = self.folder.keep();
+        error
+    }
+
     fn took(&mut self, stage: &str, started: Instant) {
         let seconds = (started.elapsed().as_secs_f64() * 10.0).round() / 10.0;
         self.seconds.push(Timed { stage: stage.to_owned(), seconds });
@@ -264,21 +301,26 @@ impl Build<'_> {
         ])
     }
 
-    fn run(&mut self, progress: Progress) -> Result<Image, BuildError> {
-        let Request { board, design, seeds, .. } = *self.request;
-        let clock_hz = design.parameters().clock_hz;
+    /// Makes the netlist, which fits; gives what it takes.
+    fn synthesis(&mut self, progress: Progress) -> Result<Vec<Resource>, BuildError> {
+        let design = self.request.design;
         progress("synthesis");
         let started = Instant::now();
         self.synthesise(design, &self.verilog)?;
         self.took("synthesis", started);
+        self.check_fit(design)
+    }
 
+    fn run(&mut self, progress: Progress) -> Result<Image, BuildError> {
+        let Request { board, design, seeds, .. } = *self.request;
+        let clock_hz = design.parameters().clock_hz;
+        self.synthesis(progress)?;
         let started = Instant::now();
-        self.check_fit(design)?;
         let mut tried = Vec::new();
         let mut best: Option<Placed> = None;
         for seed in seeds.all() {
             progress(&format!("place and route, seed {seed}"));
-            let placed = self.backend().place(&self.folder, clock_hz, seed)?;
+            let placed = self.backend().place(self.folder.path(), clock_hz, seed)?;
             tried.push(seed);
             if best.as_ref().is_none_or(|best| placed.fmax_hz > best.fmax_hz) {
                 best = Some(placed);
@@ -293,10 +335,10 @@ impl Build<'_> {
         // There is at least one seed, or nothing was asked for.
         let best = best.ok_or(BuildError::NoSeed)?;
         progress("packing");
-        self.backend().pack(&self.folder, best.seed, &label::lines(design, self.hash))?;
+        self.backend().pack(self.folder.path(), best.seed, &label::lines(design, self.hash))?;
         let image = image_file(board.fpga.family);
         let icetime_hz = self.icetime(&best)?;
-        let path = self.folder.join(image);
+        let path = self.folder.path().join(image);
         let bitstream = fs::read(&path).map_err(|source| BuildError::Io { path, source })?;
         let parameters = design.parameters();
         let report = Report {
@@ -318,8 +360,7 @@ impl Build<'_> {
             tools: self.tools.identity(),
             seconds: self.seconds.clone(),
         };
-        let netlist = read(&self.folder.join(NETLIST_VERILOG))?;
-        Ok(Image { report, bitstream, netlist, from_cache: false })
+        Ok(Image { report, bitstream, from_cache: false })
     }
 
     /// What icetime makes of the image that was packed, where it is installed.
@@ -327,8 +368,8 @@ impl Build<'_> {
         let Some(icetime) = &self.tools.icetime else { return Ok(None) };
         const LOG: &str = "icetime.log";
         let arguments = placement::icetime_arguments(&self.request.board.fpga, best.seed);
-        icetime.run(&self.folder, arguments, LOG)?;
-        let log = self.folder.join(LOG);
+        icetime.run(self.folder.path(), arguments, LOG)?;
+        let log = self.folder.path().join(LOG);
         let hz = placement::icetime_clock(&read(&log)?);
         hz.map(Some).ok_or(BuildError::Report { tool: "icetime", path: log })
     }
@@ -336,10 +377,11 @@ impl Build<'_> {
     /// Synthesises a description of a design in the folder, beside the pins.
     fn synthesise(&self, design: &Design, verilog: &str) -> Result<(), BuildError> {
         let board = self.request.board;
-        write(&self.folder.join(constraints::file(board.fpga.family)), &constraints::text(board))?;
+        let folder = self.folder.path();
+        write(&folder.join(constraints::file(board.fpga.family)), &constraints::text(board))?;
         let recipe = Recipe::new(&board.fpga, design.parameters());
-        synthesise(&self.tools.yosys, &self.folder, &recipe, verilog)?;
-        let unmatched = constraints::unmatched(board, &read(&self.folder.join(NETLIST))?, TOP);
+        synthesise(&self.tools.yosys, folder, &recipe, verilog)?;
+        let unmatched = constraints::unmatched(board, &read(&folder.join(NETLIST))?, TOP);
         match unmatched.map_err(|error| BuildError::Json(error.to_string()))? {
             None => Ok(()),
             Some(unmatched) => Err(BuildError::Pins { board: board.name.clone(), unmatched }),
@@ -348,7 +390,7 @@ impl Build<'_> {
 
     fn resources(&self, utilisation: &placement::Utilisation) -> Result<Vec<Resource>, BuildError> {
         let mut cells = BTreeMap::new();
-        for line in read(&self.folder.join(NETLIST))?.lines() {
+        for line in read(&self.folder.path().join(NETLIST))?.lines() {
             if let Some(cell) = line.trim().strip_prefix("\"type\": \"") {
                 *cells.entry(cell.trim_end_matches(['"', ',']).to_owned()).or_default() += 1;
             }
@@ -356,14 +398,14 @@ impl Build<'_> {
         Ok(resources(self.request.board.fpga.family, &cells, utilisation))
     }
 
-    fn check_fit(&self, design: &Design) -> Result<(), BuildError> {
-        let resources = self.resources(&self.backend().utilisation(&self.folder)?)?;
+    fn check_fit(&self, design: &Design) -> Result<Vec<Resource>, BuildError> {
+        let resources = self.resources(&self.backend().utilisation(self.folder.path())?)?;
         if resources.iter().any(Resource::is_short) {
             let board = self.request.board.name.clone();
             let n = design.parameters().n;
             return Err(BuildError::Fit(Box::new(Shortfall { board, n, resources, largest: None })));
         }
-        Ok(())
+        Ok(resources)
     }
 
     /// Adds to the error of a design that does not fit the largest grid that does, all else being equal.
@@ -377,7 +419,7 @@ impl Build<'_> {
                 .and_then(|(text, _)| self.synthesise(&smaller, &text))
                 .and_then(|()| self.check_fit(&smaller));
             match fits {
-                Ok(()) => {
+                Ok(_) => {
                     shortfall.largest = Some(n);
                     break;
                 }
@@ -402,20 +444,14 @@ const IMAGE_FILE: &str = "image";
 
 fn pack(image: &Image) -> Result<Files, BuildError> {
     let report = serde_json::to_vec(&image.report).map_err(|error| BuildError::Json(error.to_string()))?;
-    Ok([
-        (REPORT_FILE.to_owned(), report),
-        (IMAGE_FILE.to_owned(), image.bitstream.clone()),
-        (NETLIST_VERILOG.to_owned(), image.netlist.clone().into_bytes()),
-    ]
-    .into())
+    Ok([(REPORT_FILE.to_owned(), report), (IMAGE_FILE.to_owned(), image.bitstream.clone())].into())
 }
 
 /// `None` where an entry is of another version of this program: it is built anew.
 fn unpack(mut files: Files) -> Option<Image> {
     let report = serde_json::from_slice(&files.remove(REPORT_FILE)?).ok()?;
     let bitstream = files.remove(IMAGE_FILE)?;
-    let netlist = String::from_utf8(files.remove(NETLIST_VERILOG)?).ok()?;
-    Some(Image { report, bitstream, netlist, from_cache: true })
+    Some(Image { report, bitstream, from_cache: true })
 }
 
 fn read(path: &Path) -> Result<String, BuildError> {

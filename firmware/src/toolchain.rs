@@ -10,6 +10,8 @@ mod run;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 
 pub use install::{PINS, PYTHON_MINIMUM};
@@ -180,6 +182,8 @@ pub struct Found {
     leading: Vec<OsString>,
     /// Where YoWASP programs keep their compiled code.
     wasm_cache: PathBuf,
+    /// Becomes true when the user asks to stop.
+    cancel: Arc<AtomicBool>,
 }
 
 impl Found {
@@ -245,6 +249,9 @@ pub enum ToolchainError {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
     /// There is no Python to make the managed environment with.
     #[error(
         "the tools come as Python packages, and no Python {}.{} or newer was found. Looked in\n{}\n{}",
@@ -275,6 +282,7 @@ fn lines(looked: &[Looked]) -> String {
 pub struct Toolchain {
     folder: PathBuf,
     search_path: OsString,
+    cancel: Arc<AtomicBool>,
 }
 
 impl Toolchain {
@@ -293,7 +301,12 @@ impl Toolchain {
 
     /// A managed environment in `folder` and a search path in the form of the variable `PATH`.
     pub fn at(folder: PathBuf, search_path: OsString) -> Self {
-        Self { folder, search_path }
+        Self { folder, search_path, cancel: Arc::default() }
+    }
+
+    /// With a flag that becomes true when the user asks to stop: tools that run then are ended.
+    pub fn until(self, cancel: &Arc<AtomicBool>) -> Self {
+        Self { cancel: Arc::clone(cancel), ..self }
     }
 
     /// The folder of the managed environment.
@@ -329,7 +342,7 @@ impl Toolchain {
             return Err(missing(&format!("{} is not there: install it anew", program.display())));
         }
         let version = install::pinned(managed.package).to_owned();
-        Ok(Found { tool, source: Source::Managed, program, version, leading, wasm_cache: self.wasm_cache() })
+        Ok(self.found(tool, Source::Managed, program, version, leading))
     }
 
     fn system(&self, tool: Tool) -> Result<Found, Looked> {
@@ -338,12 +351,8 @@ impl Toolchain {
         let program = which::which_in(system, Some(&self.search_path), ".")
             .map_err(|_| missing("the search path (PATH)".into(), format!("has no {system}")))?;
         let place = program.display().to_string();
-        let output = Command::new(&program)
-            .arg(version_argument)
-            .output()
+        let text = run::said(Command::new(&program).arg(version_argument), &self.cancel)
             .map_err(|error| missing(place.clone(), format!("cannot be started: {error}")))?;
-        let text = [output.stdout, output.stderr].concat();
-        let text = String::from_utf8_lossy(&text);
         let version = match minimum {
             None => String::new(),
             Some(minimum) => {
@@ -361,8 +370,19 @@ impl Toolchain {
                 line.trim().to_owned()
             }
         };
-        let wasm_cache = self.wasm_cache();
-        Ok(Found { tool, source: Source::System, program, version, leading: Vec::new(), wasm_cache })
+        Ok(self.found(tool, Source::System, program, version, Vec::new()))
+    }
+
+    fn found(
+        &self,
+        tool: Tool,
+        source: Source,
+        program: PathBuf,
+        version: String,
+        leading: Vec<OsString>,
+    ) -> Found {
+        let (wasm_cache, cancel) = (self.wasm_cache(), Arc::clone(&self.cancel));
+        Found { tool, source, program, version, leading, wasm_cache, cancel }
     }
 
     fn wasm_cache(&self) -> PathBuf {

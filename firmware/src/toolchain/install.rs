@@ -1,9 +1,11 @@
 //! The managed environment: a Python environment with pinned packages.
 
 use super::{Looked, Toolchain, ToolchainError, run};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Package and version of everything that has a say in an image's bytes.
 pub const PINS: [(&str, &str); 5] = [
@@ -57,7 +59,15 @@ impl Toolchain {
         fs::create_dir_all(&self.folder).map_err(io("make", &self.folder))?;
         let lock_path = self.folder.join("lock");
         let lock = File::create(&lock_path).map_err(io("write", &lock_path))?;
-        lock.lock().map_err(io("lock", &lock_path))?;
+        while let Err(error) = lock.try_lock() {
+            match error {
+                TryLockError::Error(error) => return Err(io("lock", &lock_path)(error)),
+                TryLockError::WouldBlock if self.cancel.load(Ordering::Relaxed) => {
+                    return Err(ToolchainError::Interrupted);
+                }
+                TryLockError::WouldBlock => std::thread::sleep(Duration::from_millis(100)),
+            }
+        }
         if self.check_installed().is_ok() {
             return Ok(());
         }
@@ -65,18 +75,18 @@ impl Toolchain {
         stage(&format!("making a Python environment in {}", self.folder.display()));
         let mut command = Command::new(&python);
         command.args(["-m", "venv"]).arg(self.environment());
-        run::run(command, "python -m venv", &self.folder, "venv.log")?;
+        run::run(command, "python -m venv", &self.folder, "venv.log", &self.cancel)?;
         stage("fetching the packages, about 260 MB");
         let mut command = Command::new(self.program("python"));
         command.args(["-m", "pip", "install", "--disable-pip-version-check"]);
         command.args(PINS.map(|(name, version)| format!("{name}=={version}")));
-        run::run(command, "pip", &self.folder, "pip.log")?;
+        run::run(command, "pip", &self.folder, "pip.log", &self.cancel)?;
         stage("compiling programs for this machine");
         for name in FIRST_RUNS {
             let mut command = Command::new(self.program(name));
             command.arg("--version").env("YOWASP_CACHE_DIR", self.wasm_cache());
             // The version is not looked at, nor is how the packers end when asked for it: a broken program shows in use.
-            match run::run(command, name, &self.folder, "first-run.log") {
+            match run::run(command, name, &self.folder, "first-run.log", &self.cancel) {
                 Ok(()) | Err(ToolchainError::Failed { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -117,11 +127,11 @@ impl Toolchain {
                 continue;
             };
             let place = program.display().to_string();
-            let output = Command::new(&program).arg("--version").output();
-            let text = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-            match text.as_deref().map(super::version_of) {
-                Ok(Some(version)) if version >= PYTHON_MINIMUM => return Ok(program),
-                Ok(_) => looked.push(Looked { place, reason: format!("is {:?}", text.unwrap_or_default()) }),
+            match run::said(Command::new(&program).arg("--version"), &self.cancel) {
+                Ok(text) if super::version_of(&text).is_some_and(|version| version >= PYTHON_MINIMUM) => {
+                    return Ok(program);
+                }
+                Ok(text) => looked.push(Looked { place, reason: format!("is {:?}", text.trim()) }),
                 Err(error) => looked.push(Looked { place, reason: format!("cannot be started: {error}") }),
             }
         }

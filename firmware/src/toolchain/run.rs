@@ -1,13 +1,27 @@
-//! Running a tool: its output goes to a log, and a failure tells the end of it.
+//! Running a tool: its output goes to a log, a failure tells the end of it, and who is interrupted takes it along.
 
 use super::{Found, ToolchainError};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::io::{self, ErrorKind, Read as _, Seek as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, absolute};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Lines of a log that an error shows.
 const TAIL: usize = 15;
+
+/// Time between two looks at a tool that runs.
+const STEP: Duration = Duration::from_millis(10);
+
+/// Time that a tool has to end when it is asked to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Longest wait for what a tool says of itself. The first start of one that is compiled to WebAssembly takes many seconds.
+const PROBE: Duration = Duration::from_secs(60);
 
 impl Found {
     /// The arguments with which yosys runs a script: a program takes an option, `PYOSYS` the name alone.
@@ -19,7 +33,7 @@ impl Found {
     /// `folder`: programs compiled to WebAssembly see little else of the file system.
     ///
     /// # Errors
-    /// It cannot be started, or fails: with the end of its output.
+    /// It cannot be started, or fails: with the end of its output. Interrupted.
     pub fn run<A: AsRef<OsStr>>(
         &self,
         folder: &Path,
@@ -28,28 +42,89 @@ impl Found {
     ) -> Result<(), ToolchainError> {
         let mut command = Command::new(&self.program);
         command.args(&self.leading).args(arguments).env("YOWASP_CACHE_DIR", &self.wasm_cache);
-        run(command, self.tool.name(), folder, log)
+        // What it leaves when it is killed goes with the folder.
+        if let Ok(folder) = absolute(folder) {
+            command.env("TMPDIR", folder);
+        }
+        run(command, self.tool.name(), folder, log, &self.cancel)
     }
 }
 
 /// Runs a command in `folder` with its output in the file `log` there.
-pub(super) fn run(mut command: Command, tool: &str, folder: &Path, log: &str) -> Result<(), ToolchainError> {
+pub(super) fn run(
+    mut command: Command,
+    tool: &str,
+    folder: &Path,
+    log: &str,
+    cancel: &AtomicBool,
+) -> Result<(), ToolchainError> {
     let log = folder.join(log);
     let io = |source| ToolchainError::Io { action: "write", path: log.clone(), source };
     let output = File::create(&log).map_err(io)?;
     let errors = output.try_clone().map_err(io)?;
     let program = command.get_program().into();
-    let status = command
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(output)
-        .stderr(errors)
-        .status()
-        .map_err(|source| ToolchainError::Start { program, source })?;
-    if status.success() {
-        return Ok(());
+    command.current_dir(folder).stdout(output).stderr(errors);
+    match wait(&mut command, cancel, None) {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(ToolchainError::Failed {
+            tool: tool.to_owned(),
+            status: status.to_string(),
+            tail: tail(&log),
+            log,
+        }),
+        Err(error) if error.kind() == ErrorKind::Interrupted => Err(ToolchainError::Interrupted),
+        Err(source) => Err(ToolchainError::Start { program, source }),
     }
-    Err(ToolchainError::Failed { tool: tool.to_owned(), status: status.to_string(), tail: tail(&log), log })
+}
+
+/// What a program says of itself, errors last.
+pub(super) fn said(command: &mut Command, cancel: &AtomicBool) -> io::Result<String> {
+    let (mut output, mut errors) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    command.stdout(output.try_clone()?).stderr(errors.try_clone()?);
+    wait(command, cancel, Some(PROBE))?;
+    let mut text = Vec::new();
+    for file in [&mut output, &mut errors] {
+        file.rewind()?;
+        file.read_to_end(&mut text)?;
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Runs a command to its end, or to the end of `limit`, or until `cancel`.
+fn wait(command: &mut Command, cancel: &AtomicBool, limit: Option<Duration>) -> io::Result<ExitStatus> {
+    // A group of its own: what it starts is ended with it, and a Ctrl-C at the terminal comes to us alone.
+    let mut child = command.stdin(Stdio::null()).process_group(0).spawn()?;
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if cancel.load(Ordering::Relaxed) {
+            end(&mut child)?;
+            return Err(ErrorKind::Interrupted.into());
+        }
+        if limit.is_some_and(|limit| begun.elapsed() > limit) {
+            end(&mut child)?;
+            return Err(io::Error::new(
+                ErrorKind::TimedOut,
+                format!("no answer within {} s", PROBE.as_secs()),
+            ));
+        }
+        std::thread::sleep(STEP);
+    }
+}
+
+/// Ends a child with all that it has started.
+fn end(child: &mut Child) -> io::Result<()> {
+    let group = Pid::from_child(child);
+    let begun = Instant::now();
+    // Who does not end when asked is made to. A group that is gone is what is wanted.
+    let _gone = kill_process_group(group, Signal::TERM);
+    while child.try_wait()?.is_none() && begun.elapsed() < GRACE {
+        std::thread::sleep(STEP);
+    }
+    let _gone = kill_process_group(group, Signal::KILL);
+    child.wait().map(drop)
 }
 
 /// The end of a log, as an error shows it; empty where there is none.
@@ -58,4 +133,48 @@ pub fn tail(log: &Path) -> String {
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(TAIL)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// Runs a script that would take a minute, in a shell that would wait for it; gives how it ended and how soon.
+    fn interrupted(script: &str, folder: &Path) -> (Result<(), ToolchainError>, Duration) {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let later = Arc::clone(&cancel);
+        let started = folder.join("started");
+        std::thread::spawn(move || {
+            while !started.exists() {
+                std::thread::sleep(STEP);
+            }
+            later.store(true, Ordering::Relaxed);
+        });
+        let begun = Instant::now();
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        (run(command, "sh", folder, "log", &cancel), begun.elapsed())
+    }
+
+    #[test]
+    fn a_tool_goes_with_all_it_started_when_the_user_stops() {
+        let folder = tempfile::tempdir().expect("makes");
+        // The shell waits for a child, which would write when it is through.
+        let script = "sh -c 'touch started; sleep 2; touch late'; sleep 60";
+        let (ended, after) = interrupted(script, folder.path());
+        assert!(matches!(ended, Err(ToolchainError::Interrupted)), "{ended:?}");
+        assert!(after < Duration::from_secs(20), "{after:?}");
+        std::thread::sleep(Duration::from_secs(3));
+        assert!(!folder.path().join("late").exists(), "what the tool had started went on");
+    }
+
+    #[test]
+    fn one_that_does_not_listen_is_made_to_end() {
+        let folder = tempfile::tempdir().expect("makes");
+        let script = "trap '' TERM; touch started; while :; do sleep 1; done";
+        let (ended, after) = interrupted(script, folder.path());
+        assert!(matches!(ended, Err(ToolchainError::Interrupted)), "{ended:?}");
+        assert!((GRACE..Duration::from_secs(20)).contains(&after), "{after:?}");
+    }
 }

@@ -10,12 +10,13 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use systole_boards::{Board, find};
 use systole_firmware::build::{self, Image, Request, Seeds};
 use systole_firmware::cache::Cache;
 use systole_firmware::design::Design;
-use systole_firmware::report::Report;
+use systole_firmware::report::{Report, Resource, table};
 use systole_firmware::toolchain::Toolchain;
 
 /// Arguments of `systole build`.
@@ -63,11 +64,12 @@ pub(super) fn with_board_defaults(command: clap::Command) -> clap::Command {
 }
 
 /// What `build` can write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum Emit {
     /// The description; no tool is needed
     Verilog,
-    /// The netlist of the device's cells, as Verilog
+    /// The netlist of the device's cells, as Verilog; nothing is placed
     Netlist,
     /// What is written to the board
     Bitstream,
@@ -79,12 +81,14 @@ struct BuildReport {
     format_version: u32,
     command: &'static str,
     board: String,
-    emit: &'static str,
+    emit: Emit,
     out: String,
     from_cache: bool,
     design_hash: String,
     design: DesignReport,
-    /// Figures of the image; `null` where only Verilog is asked for.
+    /// What a netlist needs and the device has; those of an image are among its figures.
+    resources: Option<Vec<Resource>>,
+    /// Figures of the image; `null` where it is not asked for.
     image: Option<Report>,
 }
 
@@ -93,17 +97,16 @@ struct BuildReport {
 /// # Errors
 /// An unknown board, a parameter out of range, a tool that is missing or fails, an image that does not fit or misses its
 /// clock, an output that cannot be written.
-pub fn main(arguments: &BuildArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
+pub fn main(arguments: &BuildArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u8> {
     let board = find(&arguments.board).map_err(Error::from)?;
     let design = arguments.design.over(&board.parameters)?;
-    let toolchain = Toolchain::of_user().map_err(build::BuildError::from).map_err(Error::from)?;
-    let (bytes, report) = match arguments.emit {
-        Emit::Verilog => verilog(arguments, board, &design, &toolchain)?,
-        Emit::Netlist | Emit::Bitstream => match image(arguments, board, &design, &toolchain, cancel)? {
-            Some(image) => image,
-            None => return Ok(exit::INTERRUPTED),
-        },
+    let toolchain = Toolchain::of_user().map_err(build::BuildError::from).map_err(Error::from)?.until(cancel);
+    let made = match arguments.emit {
+        Emit::Verilog => verilog(arguments, board, &design, &toolchain).map(Some)?,
+        Emit::Netlist => netlist(arguments, board, &design, &toolchain, cancel)?,
+        Emit::Bitstream => image(arguments, board, &design, &toolchain, cancel)?,
     };
+    let Some((bytes, report)) = made else { return Ok(exit::INTERRUPTED) };
     let path = Path::new(&report.out);
     file::replace(path, |file| file.write_all(&bytes))
         .with_context(|| format!("cannot write {}", file::shown(path)))?;
@@ -114,9 +117,25 @@ pub fn main(arguments: &BuildArgs, cancel: &AtomicBool) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-fn out(arguments: &BuildArgs, board: &Board, design: &Design, ending: &str) -> String {
-    let default = || format!("{}-n{}.{ending}", board.name, design.parameters().n).into();
-    arguments.out.clone().unwrap_or_else(default).display().to_string()
+/// A file's bytes and what to report of them.
+type Made = (Vec<u8>, BuildReport);
+
+impl BuildReport {
+    fn new(arguments: &BuildArgs, board: &Board, design: &Design, ending: &str, design_hash: String) -> Self {
+        let default = || format!("{}-n{}.{ending}", board.name, design.parameters().n).into();
+        Self {
+            format_version: FORMAT_VERSION,
+            command: "build",
+            board: board.name.clone(),
+            emit: arguments.emit,
+            out: arguments.out.clone().unwrap_or_else(default).display().to_string(),
+            from_cache: false,
+            design_hash,
+            design: design.into(),
+            resources: None,
+            image: None,
+        }
+    }
 }
 
 fn verilog(
@@ -124,22 +143,37 @@ fn verilog(
     board: &Board,
     design: &Design,
     toolchain: &Toolchain,
-) -> anyhow::Result<(Vec<u8>, BuildReport)> {
+) -> anyhow::Result<Made> {
     // The tools are in the design hash. Without them the text is all there, under another hash.
     let tools = build::tools(board, toolchain).unwrap_or_default();
     let (text, hash) = build::verilog(board, design, &tools).map_err(Error::from)?;
-    let report = BuildReport {
-        format_version: FORMAT_VERSION,
-        command: "build",
-        board: board.name.clone(),
-        emit: "verilog",
-        out: out(arguments, board, design, "v"),
-        from_cache: false,
-        design_hash: format!("{hash:016x}"),
-        design: design.into(),
-        image: None,
+    Ok((text.into_bytes(), BuildReport::new(arguments, board, design, "v", format!("{hash:016x}"))))
+}
+
+fn request<'a>(arguments: &BuildArgs, board: &'a Board, design: &'a Design) -> Request<'a> {
+    let seeds = match (arguments.seed, arguments.seed_sweep) {
+        (Some(seed), _) => Seeds::One(seed),
+        (None, Some(count)) => Seeds::BestOf(count),
+        (None, None) => Seeds::UntilMet(board.seed),
     };
-    Ok((text.into_bytes(), report))
+    Request { board, design, seeds, allow_timing_failure: arguments.allow_timing_failure }
+}
+
+fn netlist(
+    arguments: &BuildArgs,
+    board: &Board,
+    design: &Design,
+    toolchain: &Toolchain,
+    cancel: &Arc<AtomicBool>,
+) -> anyhow::Result<Option<Made>> {
+    let request = request(arguments, board, design);
+    let Some(netlist) = unless(cancel, build::synthesis(&request, toolchain, &mut tell))? else {
+        return Ok(None);
+    };
+    let hash = format!("{:016x}", netlist.design_hash);
+    let mut report = BuildReport::new(arguments, board, design, "netlist.v", hash);
+    report.resources = Some(netlist.resources);
+    Ok(Some((netlist.verilog.into_bytes(), report)))
 }
 
 fn image(
@@ -147,36 +181,19 @@ fn image(
     board: &Board,
     design: &Design,
     toolchain: &Toolchain,
-    cancel: &AtomicBool,
-) -> anyhow::Result<Option<(Vec<u8>, BuildReport)>> {
-    let seeds = match (arguments.seed, arguments.seed_sweep) {
-        (Some(seed), _) => Seeds::One(seed),
-        (None, Some(count)) => Seeds::BestOf(count),
-        (None, None) => Seeds::UntilMet(board.seed),
-    };
+    cancel: &Arc<AtomicBool>,
+) -> anyhow::Result<Option<Made>> {
     let cache = match arguments.no_cache {
         true => None,
         false => Some(Cache::of_user().map_err(build::BuildError::from).map_err(Error::from)?),
     };
-    let request = Request { board, design, seeds, allow_timing_failure: arguments.allow_timing_failure };
+    let request = request(arguments, board, design);
     let Some(image) = make(&request, toolchain, cache.as_ref(), cancel)? else { return Ok(None) };
     let ending = image.report.image.rsplit('.').next().unwrap_or_default();
-    let (bytes, emit, ending) = match arguments.emit {
-        Emit::Netlist => (image.netlist.into_bytes(), "netlist", "netlist.v"),
-        _ => (image.bitstream, "bitstream", ending),
-    };
-    let report = BuildReport {
-        format_version: FORMAT_VERSION,
-        command: "build",
-        board: board.name.clone(),
-        emit,
-        out: out(arguments, board, design, ending),
-        from_cache: image.from_cache,
-        design_hash: image.report.design_hash.clone(),
-        design: design.into(),
-        image: Some(image.report),
-    };
-    Ok(Some((bytes, report)))
+    let mut report = BuildReport::new(arguments, board, design, ending, image.report.design_hash.clone());
+    report.from_cache = image.from_cache;
+    report.image = Some(image.report);
+    Ok(Some((image.bitstream, report)))
 }
 
 /// An image, from the cache or built; `None` when interrupted.
@@ -186,18 +203,27 @@ pub(super) fn make(
     cache: Option<&Cache>,
     cancel: &AtomicBool,
 ) -> Result<Option<Image>, Error> {
-    let mut progress = |stage: &str| say(&format!("{stage} …"));
-    match build::build(request, toolchain, cache, &mut progress) {
-        // Ctrl-C goes to the tool as well, which then fails.
+    unless(cancel, build::build(request, toolchain, cache, &mut tell))
+}
+
+/// Says what a build is doing.
+pub(super) fn tell(stage: &str) {
+    say(&format!("{stage} …"));
+}
+
+/// What was made; `None` when interrupted.
+pub(super) fn unless<T>(cancel: &AtomicBool, made: Result<T, build::BuildError>) -> Result<Option<T>, Error> {
+    match made {
         Err(_) if cancel.load(Ordering::Relaxed) => Ok(None),
-        image => Ok(Some(image?)),
+        made => Ok(Some(made?)),
     }
 }
 
 fn text(report: &BuildReport) -> String {
     let cached = if report.from_cache { ", from the cache" } else { "" };
+    let table = report.resources.as_ref().map_or_else(String::new, |resources| table(resources) + "\n");
     match &report.image {
         Some(image) => format!("{image}\nwritten         {}{cached}\n", report.out),
-        None => format!("design hash     {}\nwritten         {}\n", report.design_hash, report.out),
+        None => format!("{table}design hash     {}\nwritten         {}\n", report.design_hash, report.out),
     }
 }

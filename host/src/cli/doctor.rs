@@ -8,6 +8,8 @@ use crate::doctor::{Check, Person, State, examine};
 use crate::error::{Error, exit};
 use clap::Args;
 use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use systole_firmware::build::BuildError;
 use systole_firmware::toolchain::Toolchain;
 
@@ -48,14 +50,18 @@ impl From<Check> for CheckReport {
 ///
 /// # Errors
 /// The user has no folder for tools; the report cannot be written.
-pub fn main(arguments: &DoctorArgs) -> anyhow::Result<u8> {
-    let toolchain = Toolchain::of_user().map_err(|error| Error::Build(BuildError::from(error)))?;
+pub fn main(arguments: &DoctorArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u8> {
+    let toolchain =
+        Toolchain::of_user().map_err(|error| Error::Build(BuildError::from(error)))?.until(cancel);
     let person = Person {
         name: ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()),
         toolchain,
         search_path: std::env::var_os("PATH").unwrap_or_default(),
     };
     let checks = examine(&Machine::default(), &person);
+    if cancel.load(Ordering::Relaxed) {
+        return Ok(exit::INTERRUPTED);
+    }
     let findings = checks.iter().filter(|check| check.state == State::Finding).count();
     let checks = checks.into_iter().map(CheckReport::from).collect();
     let report = DoctorReport { format_version: FORMAT_VERSION, command: "doctor", findings, checks };

@@ -254,9 +254,9 @@ fn from_file(arguments: &FlashArgs, board: &Board, path: &Path) -> anyhow::Resul
 }
 
 /// The image of a design, from the cache or built; `None` when interrupted.
-fn made(board: &Board, design: &Design, cancel: &AtomicBool) -> anyhow::Result<Option<Image>> {
+fn made(board: &Board, design: &Design, cancel: &Arc<AtomicBool>) -> anyhow::Result<Option<Image>> {
     let failed = |error| Error::Build(error);
-    let toolchain = Toolchain::of_user().map_err(BuildError::from).map_err(failed)?;
+    let toolchain = Toolchain::of_user().map_err(BuildError::from).map_err(failed)?.until(cancel);
     let cache = Cache::of_user().map_err(BuildError::from).map_err(failed)?;
     let request = Request { board, design, seeds: Seeds::UntilMet(board.seed), allow_timing_failure: false };
     let Some(built) = make(&request, &toolchain, Some(&cache), cancel)? else { return Ok(None) };

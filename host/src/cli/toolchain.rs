@@ -1,11 +1,14 @@
 //! `systole toolchain`: the programs that make images.
 
 use super::Format;
-use super::output::{print, print_json, say};
+use super::build::{tell, unless};
+use super::output::{print, print_json};
 use super::report::FORMAT_VERSION;
 use crate::error::{Error, exit};
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use systole_firmware::build::BuildError;
 use systole_firmware::toolchain::{INSTALL_COMMAND, PINS, Tool, Toolchain, ToolchainError};
 
@@ -54,15 +57,21 @@ struct ToolReport {
 ///
 /// # Errors
 /// No folder to look in; in `install`, whatever stops it.
-pub fn main(arguments: &ToolchainArgs) -> anyhow::Result<u8> {
-    let toolchain = Toolchain::of_user().map_err(failed)?;
+pub fn main(arguments: &ToolchainArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u8> {
+    let toolchain = Toolchain::of_user().map_err(failed)?.until(cancel);
     if let Some(Action::Install) = arguments.action {
-        toolchain.install(|stage| say(&format!("{stage} …"))).map_err(failed)?;
+        let installed = toolchain.install(tell).map_err(BuildError::from);
+        if unless(cancel, installed)?.is_none() {
+            return Ok(exit::INTERRUPTED);
+        }
         let pins: String = PINS.map(|(name, version)| format!("{name} {version}\n")).concat();
         print(&format!("installed in {}\n{pins}", toolchain.folder().display()))?;
         return Ok(exit::OK);
     }
     let tools: Vec<_> = Tool::ALL.map(|tool| tool_report(&toolchain, tool)).into();
+    if cancel.load(Ordering::Relaxed) {
+        return Ok(exit::INTERRUPTED);
+    }
     let complete = tools.iter().all(|tool| tool.found || !tool.required);
     let report = ToolchainReport {
         format_version: FORMAT_VERSION,
