@@ -7,12 +7,13 @@ mod constraints;
 mod error;
 mod placement;
 mod synthesis;
+mod tools;
 
 use crate::cache::{Cache, Files, Key, sha256};
 use crate::design::{Design, hash_of};
 use crate::label;
 use crate::report::{Report, Resource, Timed, resources};
-use crate::toolchain::{Found, Tool, Toolchain};
+use crate::toolchain::{Found, Tool, Toolchain, ToolchainError};
 use crate::top::Top;
 use placement::{Backend, Placed, image_file};
 use std::collections::BTreeMap;
@@ -20,14 +21,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use synthesis::{DESIGN, NETLIST, NETLIST_VERILOG, Recipe, SCRIPT};
-use systole_boards::{Board, Fpga, device::Family};
+use systole_boards::{Board, Fpga};
 use systole_hdl::parameters::Parameters;
 use systole_hdl::{sim, verilog};
 use tempfile::TempDir;
+use tools::Tools;
 
 pub use constraints::Unmatched;
 pub use error::{BuildError, Shortfall};
 pub use synthesis::TOP;
+pub use tools::{tools, tools_of};
 
 /// Seeds tried when none is asked for, until one meets the clock.
 const SEEDS: u32 = 3;
@@ -91,32 +94,6 @@ pub struct Netlist {
 /// Told what a build is doing.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
 
-/// Tools of a build.
-struct Tools {
-    yosys: Found,
-    nextpnr: Found,
-    packer: Found,
-    /// Only looked for where it has something to say.
-    icetime: Option<Found>,
-}
-
-impl Tools {
-    fn find(toolchain: &Toolchain, family: Family) -> Result<Self, BuildError> {
-        let [yosys, nextpnr, packer] = tools_of(family);
-        Ok(Self {
-            yosys: toolchain.find(yosys)?,
-            nextpnr: toolchain.find(nextpnr)?,
-            packer: toolchain.find(packer)?,
-            icetime: (family == Family::Ice40).then(|| toolchain.find(Tool::Icetime).ok()).flatten(),
-        })
-    }
-
-    /// What has a say in an image's bytes.
-    fn identity(&self) -> Vec<String> {
-        [&self.yosys, &self.nextpnr, &self.packer].map(Found::identity).into()
-    }
-}
-
 /// The image's Verilog, top module `systole`. Its design hash covers the design, the board and `tools`.
 ///
 /// # Errors
@@ -137,20 +114,6 @@ pub fn verilog(board: &Board, design: &Design, tools: &[String]) -> Result<(Stri
     let hash = hash_of(&text);
     let top = sim::power_up(Top::new(board, design, hash)?);
     Ok((verilog::emit(&top, TOP)?, hash))
-}
-
-/// The tools without which no image of a family can be made.
-pub fn tools_of(family: Family) -> [Tool; 3] {
-    let (nextpnr, packer) = placement::tools(family);
-    [Tool::Yosys, nextpnr, packer]
-}
-
-/// Identities of the tools that an image of this board is made with.
-///
-/// # Errors
-/// One is missing.
-pub fn tools(board: &Board, toolchain: &Toolchain) -> Result<Vec<String>, BuildError> {
-    Ok(Tools::find(toolchain, board.fpga.family)?.identity())
 }
 
 /// The netlist of a part of an image, synthesised as the whole would be, for simulation. `verilog` is that part of a design
@@ -271,7 +234,9 @@ impl<'a> Build<'a> {
             return self.with_largest(error);
         }
         // The logs are in it, and the error names them.
-        let _kept = self.folder.keep();
+        if !matches!(error, BuildError::Toolchain(ToolchainError::Interrupted)) {
+            let _kept = self.folder.keep();
+        }
         error
     }
 

@@ -5,6 +5,8 @@ mod tools;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use tools::{Ended, System, faults, run};
 
 const BUILD: &str = include_str!("../schema/build.json");
@@ -191,4 +193,43 @@ fn a_toolchain_that_is_not_there_is_shown_with_every_place() {
     let ended = bare(&["toolchain"]);
     assert_eq!(ended.code, 5);
     assert!(ended.out.ends_with("Install what is missing: systole toolchain install\n"), "{}", ended.out);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_build_takes_its_tools_along_and_leaves_nothing() {
+    // What it starts writes when it is through, unless it is ended too.
+    let yosys = "[ \"$1\" = -V ] && echo 'Yosys 0.40' && exit\n\
+                 echo \"$TMPDIR\" >\"$0.started\"; (sleep 3; touch \"$0.late\") & sleep 60";
+    let told =
+        |version| format!("echo 'nextpnr-ice40 -- Next Generation Place and Route (Version {version})'");
+    let system =
+        System::with(&[("yosys", yosys), ("nextpnr-ice40", &told("nextpnr-0.7")), ("icepack", "true")]);
+    let path = std::env::join_paths([system.file("bin"), "/usr/bin".into(), "/bin".into()]).expect("a path");
+    let mut build = Command::new(env!("CARGO_BIN_EXE_systole"))
+        .args(["build", "--board", "icebreaker", "--no-cache", "--out", "image"])
+        .current_dir(system.file(""))
+        .env("SYSTOLE_TOOLCHAIN", &system.toolchain)
+        .env("PATH", path)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program runs");
+    let (begun, started) = (Instant::now(), system.file("bin/yosys.started"));
+    let folder = loop {
+        match fs::read_to_string(&started) {
+            Ok(folder) if folder.ends_with('\n') => break folder,
+            _ => assert!(begun.elapsed() < Duration::from_secs(60), "synthesis does not begin"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(Path::new(folder.trim()).is_dir(), "{folder}");
+    // To the program alone, as `kill` and service managers do.
+    let id = build.id().to_string();
+    Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
+    let (begun, status) = (Instant::now(), build.wait().expect("a child"));
+    assert!(begun.elapsed() < Duration::from_secs(20), "it waited for the tool: {:?}", begun.elapsed());
+    assert_eq!(status.code(), Some(130));
+    assert!(!Path::new(folder.trim()).exists(), "{folder} is left");
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(!system.file("bin/yosys.late").exists(), "what the tool had started went on");
 }

@@ -2,7 +2,7 @@
 
 use super::synthesis::{NETLIST, TOP};
 use super::{BuildError, constraints};
-use crate::toolchain::{Found, Tool, ToolchainError};
+use crate::toolchain::{Found, ToolchainError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,15 +46,6 @@ pub struct Backend<'a> {
     pub packer: &'a Found,
     /// The device.
     pub fpga: &'a Fpga,
-}
-
-/// Place and route, and the packer, of a family.
-pub fn tools(family: Family) -> (Tool, Tool) {
-    match family {
-        Family::Ice40 => (Tool::NextpnrIce40, Tool::Icepack),
-        Family::Ecp5 => (Tool::NextpnrEcp5, Tool::Ecppack),
-        Family::Gowin => (Tool::NextpnrGowin, Tool::GowinPack),
-    }
 }
 
 /// File name of a bitstream.
