@@ -56,34 +56,37 @@ pub struct Device {
     pub speeds: &'static [&'static str],
     /// What gowin_pack calls its chip; the device's own name elsewhere.
     pub chip: &'static str,
+    /// How many multipliers it has, by its data sheet: SB_MAC16 on iCE40, MULT18X18D on ECP5, MULT9X9 on Gowin.
+    pub multipliers: u32,
 }
 
 const ECP5_PACKAGES: &[&str] = &["CABGA256", "CSFBGA285", "CABGA381", "CABGA554", "CABGA756"];
 const ECP5_SPEEDS: &[&str] = &["6", "7", "8"];
 
-const fn ice40(name: &'static str, packages: &'static [&'static str]) -> Device {
-    Device { family: Family::Ice40, name, packages, speeds: &[], chip: name }
+const fn ice40(name: &'static str, packages: &'static [&'static str], multipliers: u32) -> Device {
+    Device { family: Family::Ice40, name, packages, speeds: &[], chip: name, multipliers }
 }
 
 /// Which packages go with which die of the ECP5 is left to nextpnr.
-const fn ecp5(name: &'static str, speeds: &'static [&'static str]) -> Device {
-    Device { family: Family::Ecp5, name, packages: ECP5_PACKAGES, speeds, chip: name }
+const fn ecp5(name: &'static str, speeds: &'static [&'static str], multipliers: u32) -> Device {
+    Device { family: Family::Ecp5, name, packages: ECP5_PACKAGES, speeds, chip: name, multipliers }
 }
 
 const DEVICES: &[Device] = &[
-    ice40("hx1k", &["cb132", "tq144", "vq100"]),
-    ice40("hx8k", &["bg121", "cb132", "cm225", "ct256"]),
-    ice40("up5k", &["sg48", "uwg30"]),
-    ecp5("12k", ECP5_SPEEDS),
-    ecp5("25k", ECP5_SPEEDS),
-    ecp5("45k", ECP5_SPEEDS),
-    ecp5("85k", ECP5_SPEEDS),
-    ecp5("um5g-85k", &["8"]),
+    ice40("hx1k", &["cb132", "tq144", "vq100"], 0),
+    ice40("hx8k", &["bg121", "cb132", "cm225", "ct256"], 0),
+    ice40("up5k", &["sg48", "uwg30"], 8),
+    ecp5("12k", ECP5_SPEEDS, 28),
+    ecp5("25k", ECP5_SPEEDS, 28),
+    ecp5("45k", ECP5_SPEEDS, 72),
+    ecp5("85k", ECP5_SPEEDS, 156),
+    ecp5("um5g-85k", &["8"], 156),
     Device {
         family: Family::Gowin,
         name: "GW1NR-LV9QN88PC6/I5",
         packages: &["QN88P"],
         speeds: &[],
         chip: "GW1N-9C",
+        multipliers: 40,
     },
 ];

@@ -94,26 +94,29 @@ pub struct Netlist {
 /// Told what a build is doing.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
 
-/// The image's Verilog, top module `systole`. Its design hash covers the design, the board and `tools`.
+/// The image's Verilog, top module `systole`. Its design hash covers the gateware itself, the board, and how and with
+/// which `tools` an image is made of it.
 ///
 /// # Errors
 /// The board's PLL cannot make the design's clock.
 pub fn verilog(board: &Board, design: &Design, tools: &[String]) -> Result<(String, u64), BuildError> {
     let recipe = Recipe::new(&board.fpga, design.parameters());
-    let fpga = &board.fpga;
+    let emitted = |hash| -> Result<String, BuildError> {
+        Ok(verilog::emit(&sim::power_up(Top::new(board, design, hash)?), TOP)?)
+    };
+    // The gateware answers with the hash: what is hashed is the gateware that would answer with none.
     let text = format!(
-        "{}board={}\ndevice={} {}\npins={}\nrecipe={}\ntools={}\n",
+        "{}board={}\nverilog={}\npins={}\nrecipe={}\nplacement={}\ntools={}\n",
         design.canonical_text(),
         board.name,
-        fpga.device,
-        fpga.package,
+        sha256(emitted(0)?.as_bytes()),
         sha256(constraints::text(board).as_bytes()),
         sha256(recipe.text().as_bytes()),
+        placement::arguments(&board.fpga, 0).join(" "),
         tools.join(", "),
     );
     let hash = hash_of(&text);
-    let top = sim::power_up(Top::new(board, design, hash)?);
-    Ok((verilog::emit(&top, TOP)?, hash))
+    Ok((emitted(hash)?, hash))
 }
 
 /// The netlist of a part of an image, synthesised as the whole would be, for simulation. `verilog` is that part of a design
@@ -229,10 +232,16 @@ impl<'a> Build<'a> {
 
     /// What a failure means to the user: of what does not fit the largest that would, of others the logs that are left.
     fn failed(self, error: BuildError, progress: Progress) -> BuildError {
-        if matches!(error, BuildError::Fit(_)) {
-            progress("looking for the largest that fits");
-            return self.with_largest(error);
-        }
+        let error = match error {
+            BuildError::Fit(shortfall) => {
+                progress("looking for the largest that fits");
+                match self.with_largest(shortfall) {
+                    Ok(shortfall) => return BuildError::Fit(shortfall),
+                    Err(error) => error,
+                }
+            }
+            error => error,
+        };
         // The logs are in it, and the error names them.
         if !matches!(error, BuildError::Toolchain(ToolchainError::Interrupted)) {
             let _kept = self.folder.keep();
@@ -263,6 +272,7 @@ impl<'a> Build<'a> {
             ("clock", &design.parameters().clock_hz.to_string()),
             ("seeds", &format!("{seeds:?}")),
             ("tools", &self.tools.identity().join("\n")),
+            ("icetime", &format!("{:?}", self.tools.icetime.as_ref().map(Found::identity))),
         ])
     }
 
@@ -285,14 +295,14 @@ impl<'a> Build<'a> {
         let mut best: Option<Placed> = None;
         for seed in seeds.all() {
             progress(&format!("place and route, seed {seed}"));
-            let placed = self.backend().place(self.folder.path(), clock_hz, seed)?;
+            let mut placed = self.backend().place(self.folder.path(), clock_hz, seed)?;
+            placed.icetime_hz = self.icetime(seed)?;
             tried.push(seed);
-            if best.as_ref().is_none_or(|best| placed.fmax_hz > best.fmax_hz) {
+            if best.as_ref().is_none_or(|best| placed.reached_hz() > best.reached_hz()) {
                 best = Some(placed);
             }
-            if matches!(seeds, Seeds::UntilMet(_))
-                && best.as_ref().is_some_and(|best| best.fmax_hz >= u64::from(clock_hz))
-            {
+            let is_met = best.as_ref().is_some_and(|best| best.reached_hz() >= u64::from(clock_hz));
+            if matches!(seeds, Seeds::UntilMet(_)) && is_met {
                 break;
             }
         }
@@ -302,7 +312,6 @@ impl<'a> Build<'a> {
         progress("packing");
         self.backend().pack(self.folder.path(), best.seed, &label::lines(design, self.hash))?;
         let image = image_file(board.fpga.family);
-        let icetime_hz = self.icetime(&best)?;
         let path = self.folder.path().join(image);
         let bitstream = fs::read(&path).map_err(|source| BuildError::Io { path, source })?;
         let parameters = design.parameters();
@@ -312,8 +321,8 @@ impl<'a> Build<'a> {
             n: parameters.n,
             clock_hz,
             fmax_hz: best.fmax_hz,
-            timing_met: best.fmax_hz.min(icetime_hz.unwrap_or(u64::MAX)) >= u64::from(clock_hz),
-            icetime_hz,
+            timing_met: best.reached_hz() >= u64::from(clock_hz),
+            icetime_hz: best.icetime_hz,
             baud: parameters.baud,
             seed: best.seed,
             seeds_tried: tried,
@@ -328,11 +337,11 @@ impl<'a> Build<'a> {
         Ok(Image { report, bitstream, from_cache: false })
     }
 
-    /// What icetime makes of the image that was packed, where it is installed.
-    fn icetime(&self, best: &Placed) -> Result<Option<u64>, BuildError> {
+    /// What icetime makes of what was placed with a seed, where it is installed.
+    fn icetime(&self, seed: u32) -> Result<Option<u64>, BuildError> {
         let Some(icetime) = &self.tools.icetime else { return Ok(None) };
         const LOG: &str = "icetime.log";
-        let arguments = placement::icetime_arguments(&self.request.board.fpga, best.seed);
+        let arguments = placement::icetime_arguments(&self.request.board.fpga, seed);
         icetime.run(self.folder.path(), arguments, LOG)?;
         let log = self.folder.path().join(LOG);
         let hz = placement::icetime_clock(&read(&log)?);
@@ -373,9 +382,8 @@ impl<'a> Build<'a> {
         Ok(resources)
     }
 
-    /// Adds to the error of a design that does not fit the largest grid that does, all else being equal.
-    fn with_largest(&self, error: BuildError) -> BuildError {
-        let BuildError::Fit(mut shortfall) = error else { return error };
+    /// Adds the largest grid that fits, all else being equal.
+    fn with_largest(&self, mut shortfall: Box<Shortfall>) -> Result<Box<Shortfall>, BuildError> {
         for n in (1..shortfall.estimate()).rev() {
             let mut parameters = self.request.design.parameters().clone();
             parameters.n = n;
@@ -389,10 +397,10 @@ impl<'a> Build<'a> {
                     break;
                 }
                 Err(BuildError::Fit(_)) => {}
-                Err(error) => return error,
+                Err(error) => return Err(error),
             }
         }
-        BuildError::Fit(shortfall)
+        Ok(shortfall)
     }
 
     /// Refuses an image that misses its clock, unless that is allowed. `log` is nextpnr's, of an image just built.
@@ -450,14 +458,16 @@ mod tests {
         moved.leds.busy.at = "10".to_owned();
         let mut other = board.clone();
         other.fpga.package = "uwg30".to_owned();
-        let mut hashes = vec![
-            hash,
-            made(board, &tools("0.24")).1,
-            made(&moved, &tools("0.23")).1,
-            made(&other, &tools("0.23")).1,
-        ];
+        let mut graded = board.clone();
+        graded.fpga.speed = Some("6".to_owned());
+        // Nothing but the gateware differs, which has other dividers in its PLL.
+        let mut faster = board.clone();
+        faster.clock.hz = 16_000_000;
+        let mut hashes: Vec<_> =
+            [&moved, &other, &graded, &faster].map(|board| made(board, &tools("0.23")).1).into();
+        hashes.extend([hash, made(board, &tools("0.24")).1]);
         hashes.sort_unstable();
         hashes.dedup();
-        assert_eq!(hashes.len(), 4);
+        assert_eq!(hashes.len(), 6);
     }
 }

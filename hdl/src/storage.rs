@@ -66,9 +66,10 @@ walk!(Reg<T> [T: Value] { clock, d, q });
 
 /// A block RAM: one write port, one read port with a registered output and no enable. Cells start at zero.
 ///
-/// A read of the cell being written gives the old value in simulation, but no block may depend on it: block RAMs differ
-/// there, and to make them agree costs an iCE40 28 flip-flops and 19 LUTs for every 512 bytes. Nor may a block depend on
-/// the output before the first edge: it is zero in simulation, and to force that on silicon costs a LUT a bit.
+/// No block may depend on a read of the cell being written: block RAMs differ there, and to make them agree costs an iCE40
+/// 28 flip-flops and 19 LUTs for every 512 bytes. In simulation such a read gives the complement of the old value, so that
+/// every suite notices one that does. Nor may a block depend on the output before the first edge: it is zero in
+/// simulation, and to force that on silicon costs a LUT a bit.
 #[derive(Clone, Debug)]
 pub struct Ram {
     /// The clock of both ports.
@@ -114,7 +115,9 @@ impl Logic for Ram {
              `ifndef SYNTHESIS\ninitial read_data = 0;\n`endif\n\
              initial begin\n  for (i = 0; i <= {last}; i = i + 1) cells[i] = 0;\nend\n\
              always @(posedge clock) begin\n  read_data <= cells[read_address];\n  \
-             if (write_enable) cells[write_address] <= write_data;\nend\n",
+             if (write_enable) cells[write_address] <= write_data;\n\
+             `ifndef SYNTHESIS\n  if (write_enable && write_address == read_address) \
+             read_data <= ~cells[read_address];\n`endif\nend\n",
             high = self.read_data.bits() - 1,
             last = self.cells.len() - 1,
         ))
@@ -131,7 +134,9 @@ impl Part for Ram {
         changed
     }
     fn tick(&mut self) -> bool {
-        self.read_data.next = self.cells[self.read_address.val.index()];
+        let old = self.cells[self.read_address.val.index()];
+        let collides = self.write_enable.val && self.write_address.val == self.read_address.val;
+        self.read_data.next = if collides { Word::of(!old.get()).fit(&self.read_data.shape) } else { old };
         if self.write_enable.val {
             self.cells[self.write_address.val.index()] = self.write_data.val;
         }

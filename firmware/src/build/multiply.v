@@ -17,7 +17,7 @@ parameter Y_WIDTH = 1;
 (* force_downto *) output [Y_WIDTH-1:0] Y;
 
 // Others are left to the mapping that follows.
-wire _TECHMAP_FAIL_ = !A_SIGNED || !B_SIGNED || A_WIDTH < 3 || B_WIDTH < 3;
+wire _TECHMAP_FAIL_ = !A_SIGNED || !B_SIGNED || A_WIDTH < 2 || B_WIDTH < 2;
 
 localparam DIGITS = (B_WIDTH + 1) / 2;
 localparam ROW = A_WIDTH + 1;

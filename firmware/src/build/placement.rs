@@ -23,6 +23,15 @@ pub struct Placed {
     pub utilisation: Utilisation,
     /// Rate that the slowest clock reaches, in hertz.
     pub fmax_hz: u64,
+    /// The same by icetime, where it was asked.
+    pub icetime_hz: Option<u64>,
+}
+
+impl Placed {
+    /// The rate that is reached by everybody's reckoning, in hertz.
+    pub fn reached_hz(&self) -> u64 {
+        self.fmax_hz.min(self.icetime_hz.unwrap_or(u64::MAX))
+    }
 }
 
 /// nextpnr's report, as far as it is read.
@@ -135,10 +144,12 @@ impl Backend<'_> {
         let run = self.nextpnr.run(folder, &all, &log);
         let text = super::read(&folder.join(log))?;
         match (run, slowest_clock(&super::read(&report)?)) {
-            (Ok(()), Some(fmax_hz)) => Ok(Placed { seed, utilisation: utilisation(&text), fmax_hz }),
+            (Ok(()), Some(fmax_hz)) => {
+                Ok(Placed { seed, utilisation: utilisation(&text), fmax_hz, icetime_hz: None })
+            }
             // nextpnr ends with an error when the clock is missed, after having written everything.
             (Err(ToolchainError::Failed { .. }), Some(fmax_hz)) if fmax_hz < u64::from(clock_hz) => {
-                Ok(Placed { seed, utilisation: utilisation(&text), fmax_hz })
+                Ok(Placed { seed, utilisation: utilisation(&text), fmax_hz, icetime_hz: None })
             }
             (Err(error), _) => Err(error.into()),
             (Ok(()), None) => Err(BuildError::Report { tool: "nextpnr", path: report }),

@@ -44,16 +44,12 @@ pub struct Recipe {
 
 /// Products of `w`-bit operands that the multipliers of a device compute at once.
 fn products(fpga: &Fpga, w: u32) -> u32 {
-    match fpga.device.as_str() {
-        "up5k" if w <= PAIR_WIDTH => 16,
-        "up5k" => 8,
-        "12k" | "25k" => 28,
-        "45k" => 72,
-        "85k" | "um5g-85k" => 156,
-        // MULT9X9, two of which make a MULT18X18.
-        "GW1NR-LV9QN88PC6/I5" if w <= 9 => 40,
-        "GW1NR-LV9QN88PC6/I5" => 20,
-        _ => 0,
+    let multipliers = fpga.family.device(&fpga.device).map_or(0, |device| device.multipliers);
+    match fpga.family {
+        Family::Ice40 if w <= PAIR_WIDTH => 2 * multipliers,
+        // Two MULT9X9 make a MULT18X18.
+        Family::Gowin if w > 9 => multipliers / 2,
+        _ => multipliers,
     }
 }
 
@@ -80,12 +76,15 @@ impl Recipe {
             }
             let _ = writeln!(script, "select -assert-count {} t:$mul a:systole_fabric %i", count - hard);
             let _ = writeln!(script, "techmap -map {} t:$mul a:systole_fabric %i", MULTIPLY.0);
+            // One that it did not take would go into a multiplier that is not there.
+            let _ = writeln!(script, "select -assert-none t:$mul a:systole_fabric %i");
         }
         match fpga.family {
             Family::Ice40 => {
                 if hard > 0 {
                     files.push((MAC16.0, MAC16.1.to_owned()));
-                    if p.w <= PAIR_WIDTH {
+                    // Where there is no pair to be found, `extract` of yosys 0.23 does not fail but aborts.
+                    if p.w <= PAIR_WIDTH && hard > 1 {
                         files.push((PAIR, pair(p.w)));
                         let _ = writeln!(script, "extract -map {PAIR}");
                         let _ = writeln!(

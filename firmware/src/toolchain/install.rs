@@ -2,6 +2,7 @@
 
 use super::{Looked, Toolchain, ToolchainError, run};
 use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::Ordering;
@@ -72,6 +73,12 @@ impl Toolchain {
             return Ok(());
         }
         let python = self.python()?;
+        // Until all is there, nothing is: an installation may be cut off with some packages of one version and some of another.
+        let marker = self.folder.join(MARKER);
+        match fs::remove_file(&marker) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(io("remove", &marker)(error)),
+            _ => {}
+        }
         stage(&format!("making a Python environment in {}", self.folder.display()));
         let mut command = Command::new(&python);
         command.args(["-m", "venv"]).arg(self.environment());
@@ -91,7 +98,6 @@ impl Toolchain {
                 Err(error) => return Err(error),
             }
         }
-        let marker = self.folder.join(MARKER);
         fs::write(&marker, pin_lines()).map_err(io("write", &marker))
     }
 

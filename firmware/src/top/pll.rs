@@ -43,9 +43,10 @@ pub enum PllError {
 enum Dividers {
     /// `SB_PLL40`: output = oscillator / (r + 1) · (f + 1) / 2^q.
     Ice40 { r: u32, f: u32, q: u32, filter: u32, pad: bool },
-    /// `EHXPLLL` with the output fed back: output = oscillator / input · feedback; the oscillator within runs `output` times
-    /// as fast as the output.
-    Ecp5 { input: u32, feedback: u32, output: u32, oscillator_hz: u32, out_hz: u32 },
+    /// `EHXPLLL`: its inner oscillator runs at oscillator / input · feedback, CLKOP is that by `feedback` and is fed back, and
+    /// CLKOS, the clock, is that by `output`. With two outputs the phase detector need not run at what the rates of both
+    /// oscillator and clock are multiples of.
+    Ecp5 { input: u32, feedback: u32, output: u32, oscillator_hz: u32 },
     /// No PLL.
     Direct,
 }
@@ -71,33 +72,45 @@ impl Dividers {
     }
 
     fn ecp5(oscillator: u32, wanted: u32) -> impl Iterator<Item = (u64, Self)> {
-        // Ranges are ecppll's, in hertz.
-        let phase_detector = 3_125_000..=400_000_000u64;
+        // Ranges are those of LiteX's ECP5PLL, in hertz; ecppll has the phase detector go down to 3.125 MHz.
+        let phase_detector = 10_000_000..=400_000_000u64;
         let vco = 400_000_000..=800_000_000u64;
-        (1..=128u32).flat_map(|input| (1..=80u32).map(move |feedback| (input, feedback))).filter_map(
+        let out = 3_125_000..=400_000_000u64;
+        let (oscillator_hz, hz, wanted) = (oscillator, u64::from(oscillator), u64::from(wanted));
+        (1..=128u32).flat_map(|input| (1..=128u32).map(move |feedback| (input, feedback))).filter_map(
             move |(input, feedback)| {
-                let detector = u64::from(oscillator) / u64::from(input);
-                let rate = u64::from(oscillator) * u64::from(feedback) / u64::from(input);
-                // As near the middle of the inner oscillator's range as an integer gives, the lower of two.
-                let output = (600_000_000 + rate / 2 - 1).checked_div(rate)?.clamp(1, 128);
-                let possible = phase_detector.contains(&detector) && vco.contains(&(rate * output));
-                let dividers = Self::Ecp5 {
-                    input,
-                    feedback,
-                    output: output as u32,
-                    oscillator_hz: oscillator,
-                    out_hz: rate as u32,
-                };
-                possible.then_some((rate.abs_diff(u64::from(wanted)), dividers))
+                let detector = hz / u64::from(input);
+                let inner = hz * u64::from(feedback) / u64::from(input);
+                // The nearest, for at least one.
+                let output = (inner + wanted / 2).checked_div(wanted)?.clamp(1, 128);
+                let rate = inner / output;
+                let possible = phase_detector.contains(&detector)
+                    && vco.contains(&inner)
+                    && out.contains(&detector)
+                    && out.contains(&rate);
+                let dividers = Self::Ecp5 { input, feedback, output: output as u32, oscillator_hz };
+                possible.then_some((rate.abs_diff(wanted), dividers))
             },
         )
+    }
+
+    /// How far from the middle of its range the inner oscillator of an ECP5's runs, in hertz: of equal rates the best.
+    fn strain(&self) -> u64 {
+        match *self {
+            Self::Ecp5 { input, feedback, oscillator_hz, .. } => {
+                (u64::from(oscillator_hz) * u64::from(feedback) / u64::from(input)).abs_diff(600_000_000)
+            }
+            Self::Ice40 { .. } | Self::Direct => 0,
+        }
     }
 
     fn rate(&self, oscillator: u32) -> u64 {
         let oscillator = u64::from(oscillator);
         match *self {
             Self::Ice40 { r, f, q, .. } => (oscillator * u64::from(f + 1) / u64::from(r + 1)) >> q,
-            Self::Ecp5 { out_hz, .. } => u64::from(out_hz),
+            Self::Ecp5 { input, feedback, output, .. } => {
+                oscillator * u64::from(feedback) / u64::from(input) / u64::from(output)
+            }
             Self::Direct => oscillator,
         }
     }
@@ -115,24 +128,31 @@ impl Dividers {
                      .RESETB(1'b1), .BYPASS(1'b0));"
                 )
             }
-            Self::Ecp5 { input, feedback, output, oscillator_hz, out_hz } => {
-                let mhz = |hz: u32| f64::from(hz) / 1e6;
+            Self::Ecp5 { input, feedback, output, oscillator_hz } => {
+                let mhz = |hz: u64| hz as f64 / 1e6;
+                let (oscillator, made) = (u64::from(oscillator_hz), self.rate(oscillator_hz));
+                // Neither phase matters.
+                let phase = |divider: u32| (divider - 1) / 2;
                 writeln!(
                     text,
-                    "(* FREQUENCY_PIN_CLKI=\"{}\" *) (* FREQUENCY_PIN_CLKOP=\"{}\" *)\n\
+                    "wire fed_back;\n\
+                     (* FREQUENCY_PIN_CLKI=\"{}\" *) (* FREQUENCY_PIN_CLKOP=\"{}\" *) (* FREQUENCY_PIN_CLKOS=\"{}\" *)\n\
                      (* ICP_CURRENT=\"12\" *) (* LPF_RESISTOR=\"8\" *) (* MFG_ENABLE_FILTEROPAMP=\"1\" *) \
                      (* MFG_GMCREF_SEL=\"2\" *)\n\
                      EHXPLLL #(.PLLRST_ENA(\"DISABLED\"), .INTFB_WAKE(\"DISABLED\"), .STDBY_ENABLE(\"DISABLED\"), \
                      .DPHASE_SOURCE(\"DISABLED\"), .OUTDIVIDER_MUXA(\"DIVA\"), .OUTDIVIDER_MUXB(\"DIVB\"), \
                      .OUTDIVIDER_MUXC(\"DIVC\"), .OUTDIVIDER_MUXD(\"DIVD\"), .CLKI_DIV({input}), \
-                     .CLKOP_ENABLE(\"ENABLED\"), .CLKOP_DIV({output}), .CLKOP_CPHASE({}), .CLKOP_FPHASE(0), \
-                     .FEEDBK_PATH(\"CLKOP\"), .CLKFB_DIV({feedback})) cell_ (.RST(1'b0), .STDBY(1'b0), \
-                     .CLKI(oscillator), .CLKOP(made), .CLKFB(made), .CLKINTFB(), .PHASESEL0(1'b0), \
+                     .CLKOP_ENABLE(\"ENABLED\"), .CLKOP_DIV({feedback}), .CLKOP_CPHASE({}), .CLKOP_FPHASE(0), \
+                     .CLKOS_ENABLE(\"ENABLED\"), .CLKOS_DIV({output}), .CLKOS_CPHASE({}), .CLKOS_FPHASE(0), \
+                     .FEEDBK_PATH(\"CLKOP\"), .CLKFB_DIV(1)) cell_ (.RST(1'b0), .STDBY(1'b0), \
+                     .CLKI(oscillator), .CLKOP(fed_back), .CLKOS(made), .CLKFB(fed_back), .CLKINTFB(), .PHASESEL0(1'b0), \
                      .PHASESEL1(1'b0), .PHASEDIR(1'b1), .PHASESTEP(1'b1), .PHASELOADREG(1'b1), \
                      .PLLWAKESYNC(1'b0), .ENCLKOP(1'b0), .LOCK(lock));",
-                    mhz(oscillator_hz),
-                    mhz(out_hz),
-                    (output - 1) / 2
+                    mhz(oscillator),
+                    mhz(oscillator / u64::from(input)),
+                    mhz(made),
+                    phase(feedback),
+                    phase(output)
                 )
             }
             Self::Direct => writeln!(text, "assign made = oscillator;\nassign lock = 1'b1;"),
@@ -166,10 +186,10 @@ impl Pll {
         } else {
             let no_pll = || PllError::NoPll { board: board.name.clone(), oscillator };
             let reach = board.pll.ok_or_else(no_pll)?;
-            // Of equally near ones the first: the fewest divisions before the phase detector.
+            // Of equally near and good ones the first: the fewest divisions before the phase detector.
             let best = match family {
                 Family::Ice40 => Dividers::ice40(oscillator, wanted, reach == Reach::Pad).min_by_key(|x| x.0),
-                Family::Ecp5 => Dividers::ecp5(oscillator, wanted).min_by_key(|x| x.0),
+                Family::Ecp5 => Dividers::ecp5(oscillator, wanted).min_by_key(|x| (x.0, x.1.strain())),
                 Family::Gowin => return Err(no_pll()),
             };
             let nearest = best.as_ref().map(|(_, dividers)| dividers.rate(oscillator) as u32);
@@ -227,12 +247,30 @@ mod tests {
     }
 
     #[test]
-    fn ecp5_settings_are_those_of_ecppll() {
-        // ecppll -i 25 -o 80
-        let Ok(Dividers::Ecp5 { input, feedback, output, .. }) = dividers("ulx3s-25f", 80_000_000) else {
-            panic!("no dividers");
-        };
-        assert_eq!((input, feedback, output), (5, 16, 7));
+    fn ecp5_rates_are_exact_and_within_the_ranges() {
+        for (board, oscillator, wanted) in [
+            ("ulx3s-25f", 25_000_000, 30_000_000),
+            ("ulx3s-25f", 25_000_000, 45_000_000),
+            ("ulx3s-25f", 25_000_000, 60_000_000),
+            ("ulx3s-25f", 25_000_000, 80_000_000),
+            ("ecp5-evn", 12_000_000, 36_000_000),
+        ] {
+            let Ok(Dividers::Ecp5 { input, feedback, output, oscillator_hz }) = dividers(board, wanted)
+            else {
+                panic!("no dividers for {wanted} Hz");
+            };
+            // Of an oscillator of 25 MHz only whole and half rates may be compared: the detector takes 10 MHz at least.
+            assert!(oscillator_hz == oscillator && oscillator / input >= 10_000_000, "{wanted}: {input}");
+            assert!((400_000_000..=800_000_000).contains(&(wanted * output)), "{wanted}: {output}");
+            assert_eq!(oscillator / input * feedback, wanted * output);
+        }
+    }
+
+    #[test]
+    fn an_ecp5_gives_no_more_than_400_mhz() {
+        assert!(dividers("ulx3s-25f", 400_000_000).is_ok());
+        let error = dividers("ulx3s-25f", 500_000_000).expect_err("too fast").to_string();
+        assert!(error.ends_with("the nearest is 400000000 Hz"), "{error}");
     }
 
     #[test]
