@@ -27,6 +27,15 @@ impl Family {
         }
     }
 
+    /// The ending of its images' names, by which openFPGALoader knows them.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Ice40 => "bin",
+            Self::Ecp5 => "bit",
+            Self::Gowin => "fs",
+        }
+    }
+
     /// Whether the tools ask for an I/O standard at every pin.
     pub fn has_standards(self) -> bool {
         self != Self::Ice40

@@ -5,6 +5,7 @@
 
 mod constraints;
 mod error;
+mod file;
 mod placement;
 mod synthesis;
 mod tools;
@@ -15,12 +16,13 @@ use crate::label;
 use crate::report::{Report, Resource, Timed, resources};
 use crate::toolchain::{Found, Tool, Toolchain, ToolchainError};
 use crate::top::Top;
+use file::{folder, incomplete, netlist_in, read, write};
 use placement::{Backend, Placed, image_file};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use synthesis::{DESIGN, NETLIST, NETLIST_VERILOG, Recipe, SCRIPT};
+use synthesis::{DESIGN, NETLIST, Recipe, SCRIPT};
 use systole_boards::{Board, Fpga};
 use systole_hdl::parameters::Parameters;
 use systole_hdl::{sim, verilog};
@@ -98,9 +100,12 @@ pub type Progress<'a> = &'a mut dyn FnMut(&str);
 /// which `tools` an image is made of it.
 ///
 /// # Errors
-/// The board's PLL cannot make the design's clock.
+/// The board's PLL cannot make the design's clock, or its USB chip not its baud.
 pub fn verilog(board: &Board, design: &Design, tools: &[String]) -> Result<(String, u64), BuildError> {
-    let recipe = Recipe::new(&board.fpga, design.parameters());
+    let (recipe, baud) = (Recipe::new(&board.fpga, design.parameters()), design.parameters().baud);
+    if baud > board.usb.max_baud {
+        return Err(BuildError::Baud { board: board.name.clone(), baud, most: board.usb.max_baud });
+    }
     let emitted = |hash| -> Result<String, BuildError> {
         Ok(verilog::emit(&sim::power_up(Top::new(board, design, hash)?), TOP)?)
     };
@@ -133,18 +138,12 @@ pub fn netlist(
     let yosys = toolchain.find(Tool::Yosys)?;
     let folder = folder()?;
     let netlist = synthesise(&yosys, folder.path(), &Recipe::new(fpga, parameters), verilog)
-        .and_then(|()| read(&folder.path().join(NETLIST_VERILOG)));
+        .and_then(|()| netlist_in(folder.path()));
     if netlist.is_err() {
         // The log is in it, and the error names it.
         let _kept = folder.keep();
     }
     netlist
-}
-
-/// A folder for the files of a build.
-fn folder() -> Result<TempDir, BuildError> {
-    let folder = tempfile::Builder::new().prefix("systole-build-").tempdir();
-    folder.map_err(|source| BuildError::Io { path: std::env::temp_dir(), source })
 }
 
 /// Synthesises a description in a folder.
@@ -199,7 +198,7 @@ pub fn synthesis(
 ) -> Result<Netlist, BuildError> {
     let mut build = Build::begin(request, toolchain, progress)?;
     let made = build.synthesis(progress).and_then(|resources| {
-        let verilog = read(&build.folder.path().join(NETLIST_VERILOG))?;
+        let verilog = netlist_in(build.folder.path())?;
         Ok(Netlist { verilog, resources, design_hash: build.hash })
     });
     made.map_err(|error| build.failed(error, progress))
@@ -296,7 +295,7 @@ impl<'a> Build<'a> {
         for seed in seeds.all() {
             progress(&format!("place and route, seed {seed}"));
             let mut placed = self.backend().place(self.folder.path(), clock_hz, seed)?;
-            placed.icetime_hz = self.icetime(seed)?;
+            placed.icetime_hz = self.icetime(seed, progress)?;
             tried.push(seed);
             if best.as_ref().is_none_or(|best| placed.reached_hz() > best.reached_hz()) {
                 best = Some(placed);
@@ -312,8 +311,9 @@ impl<'a> Build<'a> {
         progress("packing");
         self.backend().pack(self.folder.path(), best.seed, &label::lines(design, self.hash))?;
         let image = image_file(board.fpga.family);
-        let path = self.folder.path().join(image);
-        let bitstream = fs::read(&path).map_err(|source| BuildError::Io { path, source })?;
+        let path = self.folder.path().join(&image);
+        let bitstream =
+            fs::read(&path).map_err(|source| incomplete(self.tools.packer.tool, &path, source))?;
         let parameters = design.parameters();
         let report = Report {
             board: board.name.clone(),
@@ -330,7 +330,7 @@ impl<'a> Build<'a> {
             resources: self.resources(&best.utilisation)?,
             design_hash: format!("{:016x}", self.hash),
             image_sha256: sha256(&bitstream),
-            image: image.to_owned(),
+            image,
             tools: self.tools.identity(),
             seconds: self.seconds.clone(),
         };
@@ -338,14 +338,21 @@ impl<'a> Build<'a> {
     }
 
     /// What icetime makes of what was placed with a seed, where it is installed.
-    fn icetime(&self, seed: u32) -> Result<Option<u64>, BuildError> {
+    fn icetime(&self, seed: u32, progress: Progress) -> Result<Option<u64>, BuildError> {
         let Some(icetime) = &self.tools.icetime else { return Ok(None) };
         const LOG: &str = "icetime.log";
         let arguments = placement::icetime_arguments(&self.request.board.fpga, seed);
-        icetime.run(self.folder.path(), arguments, LOG)?;
+        match icetime.run(self.folder.path(), arguments, LOG) {
+            // Images are made without it: what it would have said is not worth theirs.
+            Err(ToolchainError::Failed { status, .. }) => {
+                progress(&format!("icetime failed ({status}) and is left out"));
+                return Ok(None);
+            }
+            ended => ended?,
+        }
         let log = self.folder.path().join(LOG);
-        let hz = placement::icetime_clock(&read(&log)?);
-        hz.map(Some).ok_or(BuildError::Report { tool: "icetime", path: log })
+        let hz = placement::icetime_clock(&read(Tool::Icetime, &log)?);
+        hz.map(Some).ok_or_else(|| incomplete(Tool::Icetime, &log, "it tells no rate"))
     }
 
     /// Synthesises a description of a design in the folder, beside the pins.
@@ -355,8 +362,8 @@ impl<'a> Build<'a> {
         write(&folder.join(constraints::file(board.fpga.family)), &constraints::text(board))?;
         let recipe = Recipe::new(&board.fpga, design.parameters());
         synthesise(&self.tools.yosys, folder, &recipe, verilog)?;
-        let unmatched = constraints::unmatched(board, &read(&folder.join(NETLIST))?, TOP);
-        match unmatched.map_err(|error| BuildError::Json(error.to_string()))? {
+        let unmatched = constraints::unmatched(board, &read(Tool::Yosys, &folder.join(NETLIST))?, TOP);
+        match unmatched.map_err(|error| incomplete(Tool::Yosys, &folder.join(NETLIST), error))? {
             None => Ok(()),
             Some(unmatched) => Err(BuildError::Pins { board: board.name.clone(), unmatched }),
         }
@@ -364,7 +371,7 @@ impl<'a> Build<'a> {
 
     fn resources(&self, utilisation: &placement::Utilisation) -> Result<Vec<Resource>, BuildError> {
         let mut cells = BTreeMap::new();
-        for line in read(&self.folder.path().join(NETLIST))?.lines() {
+        for line in read(Tool::Yosys, &self.folder.path().join(NETLIST))?.lines() {
             if let Some(cell) = line.trim().strip_prefix("\"type\": \"") {
                 *cells.entry(cell.trim_end_matches(['"', ',']).to_owned()).or_default() += 1;
             }
@@ -425,14 +432,6 @@ fn unpack(mut files: Files) -> Option<Image> {
     let report = serde_json::from_slice(&files.remove(REPORT_FILE)?).ok()?;
     let bitstream = files.remove(IMAGE_FILE)?;
     Some(Image { report, bitstream, from_cache: true })
-}
-
-fn read(path: &Path) -> Result<String, BuildError> {
-    fs::read_to_string(path).map_err(|source| BuildError::Io { path: path.into(), source })
-}
-
-fn write(path: &Path, text: &str) -> Result<(), BuildError> {
-    fs::write(path, text).map_err(|source| BuildError::Io { path: path.into(), source })
 }
 
 #[cfg(test)]

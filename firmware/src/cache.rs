@@ -72,7 +72,7 @@ impl Cache {
     /// # Errors
     /// The user has no cache folder and the variable is not set.
     pub fn of_user() -> Result<Self, CacheError> {
-        let folder = match std::env::var_os(FOLDER_VARIABLE) {
+        let folder = match std::env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()) {
             Some(folder) => PathBuf::from(folder),
             None => dirs::cache_dir().ok_or(CacheError::NoFolder)?.join("systole").join("images"),
         };

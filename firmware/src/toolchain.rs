@@ -8,7 +8,7 @@ mod install;
 mod run;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -176,7 +176,7 @@ pub struct Found {
     pub source: Source,
     /// The program that is started.
     pub program: PathBuf,
-    /// What the program says of its version, or the pinned version of its package; empty if it says nothing.
+    /// What the program says of its version, or the pinned version of its package; a hash of it if it says nothing.
     pub version: String,
     /// Arguments before all others.
     leading: Vec<OsString>,
@@ -249,6 +249,14 @@ pub enum ToolchainError {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// A tool has filled the disk.
+    #[error("there is no space left for {tool} in {}: make room, or set TMPDIR to a folder elsewhere", folder.display())]
+    Full {
+        /// The tool.
+        tool: Tool,
+        /// Where it ran.
+        folder: PathBuf,
+    },
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -292,7 +300,7 @@ impl Toolchain {
     /// # Errors
     /// The user has no data folder and the variable is not set.
     pub fn of_user() -> Result<Self, ToolchainError> {
-        let folder = match std::env::var_os(FOLDER_VARIABLE) {
+        let folder = match std::env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()) {
             Some(folder) => PathBuf::from(folder),
             None => dirs::data_local_dir().ok_or(ToolchainError::NoFolder)?.join("systole").join("toolchain"),
         };
@@ -301,6 +309,8 @@ impl Toolchain {
 
     /// A managed environment in `folder` and a search path in the form of the variable `PATH`.
     pub fn at(folder: PathBuf, search_path: OsString) -> Self {
+        // As for its programs.
+        let folder = absolute(&folder).unwrap_or(folder);
         Self { folder, search_path, cancel: Arc::default() }
     }
 
@@ -354,9 +364,11 @@ impl Toolchain {
         let text = run::said(Command::new(&program).arg(version_argument), &self.cancel)
             .map_err(|error| missing(place.clone(), format!("cannot be started: {error}")))?;
         let version = match minimum {
-            None => String::new(),
+            None => run::identity(&program).map_err(|error| missing(place.clone(), error.to_string()))?,
             Some(minimum) => {
-                let line = text.lines().next().unwrap_or_default();
+                // Warnings may come first.
+                let line = text.lines().find(|line| line.to_lowercase().contains(system));
+                let line = line.or(text.lines().next()).unwrap_or_default();
                 let version = version_of(line).ok_or_else(|| {
                     missing(place.clone(), format!("does not tell its version, but {line:?}"))
                 })?;
@@ -382,6 +394,8 @@ impl Toolchain {
         leading: Vec<OsString>,
     ) -> Found {
         let (wasm_cache, cancel) = (self.wasm_cache(), Arc::clone(&self.cancel));
+        // Tools run in folders of their own, where a relative path leads elsewhere.
+        let program = absolute(&program).unwrap_or(program);
         Found { tool, source, program, version, leading, wasm_cache, cancel }
     }
 

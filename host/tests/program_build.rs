@@ -67,6 +67,11 @@ fn what_cannot_be_built_is_said_before_anything_is() {
             &["toolchain", "install"],
             &["no Python 3.10 or newer was found", "apt install python3 python3-venv"],
         ),
+        (
+            2,
+            &["build", "--board", "tang-nano-9k", "--baud", "6750000", "--emit", "verilog"],
+            &["6750000 baud is more than the USB chip of tang-nano-9k does: 3000000"],
+        ),
         (2, &["boards", "--format", "yaml"], &["invalid value 'yaml'"]),
         (2, &["toolchain", "remove"], &["unrecognized subcommand 'remove'"]),
     ];

@@ -52,13 +52,25 @@ pub enum BuildError {
         /// What does not.
         unmatched: Unmatched,
     },
-    /// A tool did not say how fast the image is.
-    #[error("{tool} did not write a clock into {}", path.display())]
-    Report {
+    /// A tool ended well, and what it should have written is not there or not whole.
+    #[error("{tool} ended without an error, but {} is not what it should be: {why}. Is the disk full?", path.display())]
+    Output {
         /// The tool.
         tool: &'static str,
-        /// Its report.
+        /// What it should have written.
         path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The board's USB chip is slower than the UART of the design.
+    #[error("{baud} baud is more than the USB chip of {board} does: {most}")]
+    Baud {
+        /// The board.
+        board: String,
+        /// Rate of the design, in bits a second.
+        baud: u32,
+        /// The chip's highest.
+        most: u32,
     },
     /// No seed was asked for.
     #[error("a sweep of no seeds gives no image: ask for at least one")]
@@ -84,7 +96,7 @@ impl BuildError {
 
     /// Whether what was asked for is at fault: the arguments, or a file or folder.
     pub fn is_input(&self) -> bool {
-        matches!(self, Self::Pll(_) | Self::NoSeed | Self::Cache(_) | Self::Io { .. })
+        matches!(self, Self::Pll(_) | Self::Baud { .. } | Self::NoSeed | Self::Cache(_) | Self::Io { .. })
     }
 }
 

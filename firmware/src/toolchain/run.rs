@@ -1,6 +1,8 @@
 //! Running a tool: its output goes to a log, a failure tells the end of it, and who is interrupted takes it along.
 
 use super::{Found, ToolchainError};
+use crate::cache::sha256;
+use rustix::fs::statvfs;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -13,6 +15,9 @@ use std::time::{Duration, Instant};
 
 /// Lines of a log that an error shows.
 const TAIL: usize = 15;
+
+/// Least space that is left, in bytes, where nobody ran out of it.
+const ROOM: u64 = 1 << 20;
 
 /// Time between two looks at a tool that runs.
 const STEP: Duration = Duration::from_millis(10);
@@ -46,7 +51,14 @@ impl Found {
         if let Ok(folder) = absolute(folder) {
             command.env("TMPDIR", folder);
         }
-        run(command, self.tool.name(), folder, log, &self.cancel)
+        run(command, self.tool.name(), folder, log, &self.cancel)?;
+        // Some end well when they run out of space, and what they wrote is cut.
+        match statvfs(folder) {
+            Ok(space) if space.f_bavail.saturating_mul(space.f_frsize) < ROOM => {
+                Err(ToolchainError::Full { tool: self.tool, folder: folder.into() })
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -88,6 +100,24 @@ pub(super) fn said(command: &mut Command, cancel: &AtomicBool) -> io::Result<Str
         file.read_to_end(&mut text)?;
     }
     Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// What tells a program that does not tell its version from others: what its file is, or for a script of Python's packages,
+/// which all look alike, the version of the package.
+pub(super) fn identity(program: &Path) -> io::Result<String> {
+    let bytes = fs::read(program)?;
+    let python = bytes.strip_prefix(b"#!").and_then(|rest| rest.split(|&byte| byte == b'\n').next());
+    let python =
+        python.and_then(|line| std::str::from_utf8(line).ok()).filter(|line| line.contains("python"));
+    if let Some(python) = python {
+        const VERSION: &str = "from importlib.metadata import version; print(version('apycula'))";
+        let asked = Command::new(python.trim()).args(["-c", VERSION]).stdin(Stdio::null()).output()?;
+        let version = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
+        if asked.status.success() && !version.is_empty() {
+            return Ok(format!("apycula {version}"));
+        }
+    }
+    Ok(format!("SHA-256 {}", &sha256(&bytes)[..16]))
 }
 
 /// Runs a command to its end, or to the end of `limit`, or until `cancel`.

@@ -101,15 +101,23 @@ pub fn main(arguments: &BuildArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u
     let board = find(&arguments.board).map_err(Error::from)?;
     let design = arguments.design.over(&board.parameters)?;
     let toolchain = Toolchain::of_user().map_err(build::BuildError::from).map_err(Error::from)?.until(cancel);
+    let path = out(arguments, board, &design);
+    let cannot = || format!("cannot write {}", file::shown(&path));
+    file::check(&path).with_context(cannot)?;
+    let report = BuildReport::new(arguments, board, &design, &path);
     let made = match arguments.emit {
-        Emit::Verilog => verilog(arguments, board, &design, &toolchain).map(Some)?,
-        Emit::Netlist => netlist(arguments, board, &design, &toolchain, cancel)?,
-        Emit::Bitstream => image(arguments, board, &design, &toolchain, cancel)?,
+        Emit::Verilog => verilog(report, board, &design, &toolchain).map(Some)?,
+        Emit::Netlist => netlist(report, &request(arguments, board, &design), &toolchain, cancel)?,
+        Emit::Bitstream => {
+            let cache = match arguments.no_cache {
+                true => None,
+                false => Some(Cache::of_user().map_err(build::BuildError::from).map_err(Error::from)?),
+            };
+            image(report, &request(arguments, board, &design), &toolchain, cache.as_ref(), cancel)?
+        }
     };
     let Some((bytes, report)) = made else { return Ok(exit::INTERRUPTED) };
-    let path = Path::new(&report.out);
-    file::replace(path, |file| file.write_all(&bytes))
-        .with_context(|| format!("cannot write {}", file::shown(path)))?;
+    file::replace(&path, |file| file.write_all(&bytes)).with_context(cannot)?;
     match arguments.format {
         Format::Json => print_json(&report)?,
         Format::Text => print(&text(&report))?,
@@ -117,20 +125,31 @@ pub fn main(arguments: &BuildArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<u
     Ok(exit::OK)
 }
 
+/// Where to write.
+fn out(arguments: &BuildArgs, board: &Board, design: &Design) -> PathBuf {
+    let ending = match arguments.emit {
+        Emit::Verilog => "v",
+        Emit::Netlist => "netlist.v",
+        Emit::Bitstream => board.fpga.family.ending(),
+    };
+    let default = || format!("{}-n{}.{ending}", board.name, design.parameters().n).into();
+    arguments.out.clone().unwrap_or_else(default)
+}
+
 /// A file's bytes and what to report of them.
 type Made = (Vec<u8>, BuildReport);
 
 impl BuildReport {
-    fn new(arguments: &BuildArgs, board: &Board, design: &Design, ending: &str, design_hash: String) -> Self {
-        let default = || format!("{}-n{}.{ending}", board.name, design.parameters().n).into();
+    /// What is known before anything is made.
+    fn new(arguments: &BuildArgs, board: &Board, design: &Design, out: &Path) -> Self {
         Self {
             format_version: FORMAT_VERSION,
             command: "build",
             board: board.name.clone(),
             emit: arguments.emit,
-            out: arguments.out.clone().unwrap_or_else(default).display().to_string(),
+            out: out.display().to_string(),
             from_cache: false,
-            design_hash,
+            design_hash: String::new(),
             design: design.into(),
             resources: None,
             image: None,
@@ -139,7 +158,7 @@ impl BuildReport {
 }
 
 fn verilog(
-    arguments: &BuildArgs,
+    report: BuildReport,
     board: &Board,
     design: &Design,
     toolchain: &Toolchain,
@@ -147,7 +166,7 @@ fn verilog(
     // The tools are in the design hash. Without them the text is all there, under another hash.
     let tools = build::tools(board, toolchain).unwrap_or_default();
     let (text, hash) = build::verilog(board, design, &tools).map_err(Error::from)?;
-    Ok((text.into_bytes(), BuildReport::new(arguments, board, design, "v", format!("{hash:016x}"))))
+    Ok((text.into_bytes(), BuildReport { design_hash: format!("{hash:016x}"), ..report }))
 }
 
 fn request<'a>(arguments: &BuildArgs, board: &'a Board, design: &'a Design) -> Request<'a> {
@@ -160,40 +179,33 @@ fn request<'a>(arguments: &BuildArgs, board: &'a Board, design: &'a Design) -> R
 }
 
 fn netlist(
-    arguments: &BuildArgs,
-    board: &Board,
-    design: &Design,
+    report: BuildReport,
+    request: &Request,
     toolchain: &Toolchain,
-    cancel: &Arc<AtomicBool>,
+    cancel: &AtomicBool,
 ) -> anyhow::Result<Option<Made>> {
-    let request = request(arguments, board, design);
-    let Some(netlist) = unless(cancel, build::synthesis(&request, toolchain, &mut tell))? else {
-        return Ok(None);
-    };
-    let hash = format!("{:016x}", netlist.design_hash);
-    let mut report = BuildReport::new(arguments, board, design, "netlist.v", hash);
-    report.resources = Some(netlist.resources);
-    Ok(Some((netlist.verilog.into_bytes(), report)))
+    let made = unless(cancel, build::synthesis(request, toolchain, &mut tell))?;
+    Ok(made.map(|netlist| {
+        let design_hash = format!("{:016x}", netlist.design_hash);
+        let report = BuildReport { design_hash, resources: Some(netlist.resources), ..report };
+        (netlist.verilog.into_bytes(), report)
+    }))
 }
 
 fn image(
-    arguments: &BuildArgs,
-    board: &Board,
-    design: &Design,
+    report: BuildReport,
+    request: &Request,
     toolchain: &Toolchain,
-    cancel: &Arc<AtomicBool>,
+    cache: Option<&Cache>,
+    cancel: &AtomicBool,
 ) -> anyhow::Result<Option<Made>> {
-    let cache = match arguments.no_cache {
-        true => None,
-        false => Some(Cache::of_user().map_err(build::BuildError::from).map_err(Error::from)?),
-    };
-    let request = request(arguments, board, design);
-    let Some(image) = make(&request, toolchain, cache.as_ref(), cancel)? else { return Ok(None) };
-    let ending = image.report.image.rsplit('.').next().unwrap_or_default();
-    let mut report = BuildReport::new(arguments, board, design, ending, image.report.design_hash.clone());
-    report.from_cache = image.from_cache;
-    report.image = Some(image.report);
-    Ok(Some((image.bitstream, report)))
+    let made = make(request, toolchain, cache, cancel)?;
+    Ok(made.map(|image| {
+        let design_hash = image.report.design_hash.clone();
+        let from_cache = image.from_cache;
+        let report = BuildReport { design_hash, from_cache, image: Some(image.report), ..report };
+        (image.bitstream, report)
+    }))
 }
 
 /// An image, from the cache or built; `None` when interrupted.
@@ -220,10 +232,11 @@ pub(super) fn unless<T>(cancel: &AtomicBool, made: Result<T, build::BuildError>)
 }
 
 fn text(report: &BuildReport) -> String {
+    let out = file::shown(Path::new(&report.out));
     let cached = if report.from_cache { ", from the cache" } else { "" };
     let table = report.resources.as_ref().map_or_else(String::new, |resources| table(resources) + "\n");
     match &report.image {
-        Some(image) => format!("{image}\nwritten         {}{cached}\n", report.out),
-        None => format!("{table}design hash     {}\nwritten         {}\n", report.design_hash, report.out),
+        Some(image) => format!("{image}\nwritten         {}{cached}\n", out),
+        None => format!("{table}design hash     {}\nwritten         {}\n", report.design_hash, out),
     }
 }

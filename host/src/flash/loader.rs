@@ -169,7 +169,7 @@ impl Loader {
         let folder = tempfile::Builder::new().prefix("systole-flash-").tempdir();
         let folder = folder.map_err(|source| LoaderError::Io { path: std::env::temp_dir(), source })?;
         // It tells the format by the ending.
-        let file = format!("image.{}", ending(board.fpga.family));
+        let file = format!("image.{}", board.fpga.family.ending());
         let path = folder.path().join(&file);
         fs::write(&path, image).map_err(|source| LoaderError::Io { path: path.clone(), source })?;
         let mut command = Command::new(&self.program);
@@ -199,15 +199,6 @@ impl Said {
     pub fn keep(self) -> (String, PathBuf) {
         let log = self.folder.keep().join(LOG);
         (tail(&log), log)
-    }
-}
-
-/// The ending of a family's images.
-fn ending(family: Family) -> &'static str {
-    match family {
-        Family::Ice40 => "bin",
-        Family::Ecp5 => "bit",
-        Family::Gowin => "fs",
     }
 }
 

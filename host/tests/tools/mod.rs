@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 use serde_json::Value;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -65,7 +65,7 @@ impl System {
 }
 
 /// Runs the program in a folder of its own.
-pub fn run(system: &System, arguments: &[&str]) -> Ended {
+pub fn run<A: AsRef<OsStr> + std::fmt::Debug>(system: &System, arguments: &[A]) -> Ended {
     let mut command = Command::new(env!("CARGO_BIN_EXE_systole"));
     command.args(arguments).current_dir(system.folder.path()).timeout(WATCHDOG);
     command.env("SYSTOLE_TOOLCHAIN", &system.toolchain).env("PATH", &system.path);

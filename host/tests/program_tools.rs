@@ -1,0 +1,146 @@
+//! Images by scripts in place of the tools: tools that fail, lie, run out of space, or disagree with each other. What the
+//! real ones make is `image_commands`.
+#![cfg(unix)]
+
+mod tools;
+
+use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use tools::{Ended, System, run};
+
+/// Writes a netlist with the ports of an image.
+const YOSYS: &str = r#"[ "$1" = -V ] && echo 'Yosys 0.40' && exit
+: >"$0.ran"
+ports=
+for port in clock rx tx led_idle led_busy led_error; do ports="$ports\"$port\":{\"direction\":\"input\",\"bits\":[1]},"; done
+echo "{\"modules\":{\"systole\":{\"ports\":{${ports%,}}}}}" >netlist.json
+echo 'module systole(); endmodule' >netlist.v"#;
+
+/// Places anything, at 30 MHz.
+const NEXTPNR: &str = r#"[ "$1" = --version ] && echo 'nextpnr-ice40 -- (Version nextpnr-0.8)' && exit
+case "$*" in *--seed*) ;; *) echo 'Info: ICESTORM_LC: 2000/ 5280 38%'; exit ;; esac
+while [ $# -gt 0 ]; do case $1 in --asc) asc=$2 ;; esac; shift; done
+echo '{"fmax":{"clock":{"achieved":30.0}}}' >report.json
+echo .comment >"$asc""#;
+
+const ICEPACK: &str = r#"[ "$1" = -h ] || /bin/cp "$1" "$2""#;
+
+/// The tools, with other scripts in the place of some.
+fn with(others: &[(&str, &str)]) -> System {
+    let mut scripts = vec![("yosys", YOSYS), ("nextpnr-ice40", NEXTPNR), ("icepack", ICEPACK)];
+    scripts.retain(|(name, _)| others.iter().all(|(other, _)| other != name));
+    scripts.extend(others);
+    System::with(&scripts)
+}
+
+fn build(system: &System, more: &[&str]) -> Ended {
+    run(system, &[&["build", "--board", "icebreaker", "--format", "json", "--out", "image"], more].concat())
+}
+
+/// The image's figures.
+fn image(ended: &Ended) -> Value {
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    let mut report: Value = serde_json::from_str(&ended.out).expect("a JSON report");
+    report["image"].take()
+}
+
+#[test]
+fn a_tool_that_fails_or_leaves_nothing_is_named_and_no_image_is_written() {
+    let no_report = NEXTPNR.replace("achieved", "other");
+    let no_layout = NEXTPNR.replace("echo .comment >\"$asc\"", "");
+    let crash = format!("{NEXTPNR}\nkill -SEGV $$");
+    let noise = format!("{NEXTPNR}\nprintf '\\377\\376'; exit 1");
+    let cut = YOSYS.replace("}}}}\"", "\"");
+    let nothing = "[ \"$1\" = -V ] && echo 'Yosys 0.40'; exit 0";
+    let cases: [(&str, &str, &[&str]); 7] = [
+        ("yosys", nothing, &["yosys ended without an error", "netlist.json is not what it should be"]),
+        ("yosys", &cut, &["yosys ended without an error", "netlist.json is not what it should be"]),
+        ("nextpnr-ice40", &no_report, &["nextpnr-ice40 ended without an error", "it tells no clock"]),
+        ("nextpnr-ice40", &no_layout, &["nextpnr-ice40 ended without an error", "placed-3.asc"]),
+        // It had a report that meets the clock.
+        ("nextpnr-ice40", &crash, &["nextpnr-ice40 failed (signal: 11", "place-3.log"]),
+        ("nextpnr-ice40", &noise, &["nextpnr-ice40 failed (exit status: 1)"]),
+        ("icepack", ":", &["icepack ended without an error", "image.bin"]),
+    ];
+    for (tool, script, parts) in cases {
+        let system = with(&[(tool, script)]);
+        let ended = build(&system, &["--allow-timing-failure"]);
+        assert_eq!(ended.code, 4, "{tool}: {}", ended.err);
+        for part in parts {
+            assert!(ended.err.contains(part), "{part:?} in {}", ended.err);
+        }
+        assert!(!system.file("image").exists());
+    }
+}
+
+#[test]
+fn a_seed_meets_the_clock_if_icetime_says_so_too() {
+    // It finds the first two seeds of the board too slow for 24 MHz.
+    let icetime = r#"[ "$1" = -h ] && exit
+case "$*" in *placed-5.asc) mhz=25.0 ;; *) mhz=20.0 ;; esac
+echo "Total path delay: 40.00 ns ($mhz MHz)""#;
+    let slow = with(&[("icetime", icetime)]);
+    let figures = image(&build(&slow, &[]));
+    assert_eq!(
+        (&figures["seeds_tried"], &figures["icetime_hz"]),
+        (&json!([3, 4, 5]), &json!(25_000_000)),
+        "{figures}"
+    );
+    let refused = build(&slow, &["--seed", "3"]);
+    assert_eq!(refused.code, 4);
+    assert!(
+        refused.err.contains("24.0 MHz asked, 30.0 MHz reached (20.0 MHz by icetime)"),
+        "{}",
+        refused.err
+    );
+
+    // Without it there is nothing but nextpnr's word, which does not count any more once it is there.
+    let mut plain = with(&[]);
+    plain.cache.clone_from(&slow.cache);
+    let figures = image(&build(&plain, &["--seed", "4"]));
+    assert_eq!((&figures["timing_met"], &figures["icetime_hz"]), (&json!(true), &Value::Null));
+    assert_eq!(build(&slow, &["--seed", "4"]).code, 4);
+}
+
+#[test]
+fn icetime_that_fails_is_told_and_costs_no_image() {
+    let ended = build(&with(&[("icetime", "[ \"$1\" = -h ] || exit 1")]), &[]);
+    assert_eq!(image(&ended)["icetime_hz"], Value::Null);
+    assert!(ended.err.contains("icetime failed (exit status: 1) and is left out"), "{}", ended.err);
+}
+
+#[test]
+fn where_to_write_is_looked_at_before_a_tool_runs() {
+    let system = with(&[]);
+    let ended = run(&system, &["build", "--board", "icebreaker", "--out", "no/such/image"]);
+    assert_eq!(ended.code, 2, "{}", ended.err);
+    assert!(ended.err.contains("cannot write no/such/image"), "{}", ended.err);
+    assert!(!system.file("bin/yosys.ran").exists());
+}
+
+#[test]
+fn any_name_is_one_to_write_to_and_any_path_one_to_look_in() {
+    let mut system = with(&[]);
+    // Tools run in folders of their own, where this one leads nowhere.
+    system.path = "bin".into();
+    let name = OsStr::from_bytes(b"image-\xFF");
+    let ended = run(&system, &[OsStr::new("build"), "--board=icebreaker".as_ref(), "--out".as_ref(), name]);
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    assert!(system.file("").join(name).is_file());
+}
+
+#[test]
+fn another_packer_makes_another_image() {
+    let mut system = with(&[]);
+    assert_eq!(image(&build(&system, &[]))["timing_met"], json!(true));
+    let cache = system.cache.clone();
+    let other = format!("{ICEPACK}; echo more >>\"$2\"");
+    system = with(&[("icepack", &other)]);
+    system.cache = cache;
+    let ended = build(&system, &[]);
+    let report: Value = serde_json::from_str(&ended.out).expect("a JSON report");
+    assert_eq!(report["from_cache"], json!(false));
+    assert!(fs::read_to_string(system.file("image")).expect("written").ends_with("more\n"));
+}
