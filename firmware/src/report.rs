@@ -72,6 +72,12 @@ pub struct Report {
     pub seconds: Vec<Timed>,
 }
 
+impl Report {
+    fn is_ice40(&self) -> bool {
+        systole_boards::find(&self.board).is_ok_and(|board| board.fpga.family == Family::Ice40)
+    }
+}
+
 /// The table of what is needed and what there is, in a family's words.
 pub fn resources(
     family: Family,
@@ -142,8 +148,11 @@ impl fmt::Display for Report {
         writeln!(f, "{}", table(&self.resources))?;
         let verdict = if self.timing_met { "met" } else { "MISSED" };
         write!(f, "clock           {} asked, {} reached", mhz(self.clock_hz.into()), mhz(self.fmax_hz))?;
-        if let Some(hz) = self.icetime_hz {
-            write!(f, " (icetime: {})", mhz(hz))?;
+        match self.icetime_hz {
+            Some(hz) => write!(f, " (icetime: {})", mhz(hz))?,
+            // Its word is worth most where there are multipliers.
+            None if self.is_ice40() => write!(f, " (by nextpnr alone: there is no icetime)")?,
+            None => {}
         }
         writeln!(f, ", {verdict} with seed {} of {:?}", self.seed, self.seeds_tried)?;
         writeln!(f, "throughput      {:.3} GMAC/s (N² a clock)", self.gmacs)?;
