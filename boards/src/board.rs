@@ -52,6 +52,8 @@ pub struct Fpga {
     pub package: String,
     /// The speed grade, where nextpnr asks for one.
     pub speed: Option<String>,
+    /// Whether the placer minds the length of wires alone and not the clock, as designs need that would not route else.
+    pub wires_first: bool,
 }
 
 /// A clock input.

@@ -50,6 +50,8 @@ struct Variant {
     level: Level,
     #[serde(default = "first_seed")]
     seed: u32,
+    #[serde(default)]
+    wires_first: bool,
     largest: Largest,
     design: Design,
 }
@@ -129,6 +131,7 @@ impl File {
                 device: variant.device.clone(),
                 package: self.fpga.package.clone(),
                 speed: self.fpga.speed.clone(),
+                wires_first: variant.wires_first,
             },
             clock: self.clock.clone(),
             pll: self.pll,

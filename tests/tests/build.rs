@@ -4,13 +4,17 @@
 //! Without the toolchain the tests are reported as ignored; where the level post-synthesis is required they fail.
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use rust_hdl::core::block::Block;
 use std::fs;
+use systole_boards::device::Family;
 use systole_boards::find;
 use systole_firmware::build::{BuildError, Image, Request, Seeds, build};
 use systole_firmware::cache::Cache;
 use systole_firmware::design::Design;
 use systole_firmware::toolchain::{Tool, Toolchain};
+use systole_firmware::top::Pll;
 use systole_hdl::parameters::Parameters;
+use systole_hdl::verilog;
 use systole_tests::level::Level;
 
 type Test = fn(&Toolchain);
@@ -34,10 +38,11 @@ fn main() -> std::process::ExitCode {
     if !missing.is_empty() {
         eprintln!("{}", missing.join("\n"));
     }
-    let tests: [(&str, Test); 7] = [
+    let tests: [(&str, Test); 8] = [
         ("products_out_of_luts_are_products", |tools| out_of_luts(tools, &[2, 3, 4, 5])),
         ("products_in_multipliers_are_products", |tools| in_multipliers(tools, &[3, 5])),
         ("row_24_equal_inputs_give_equal_bytes_and_the_cache_gives_them_too", equal_inputs_give_equal_bytes),
+        ("plls_make_their_clocks_by_the_placers_reckoning", plls),
         ("an_ecp5_image_is_built", |tools| drop(ecp5_image(tools))),
         ("long_products_of_8_bits_out_of_luts_are_products", |tools| out_of_luts(tools, &[8])),
         ("long_products_of_8_bits_in_multipliers_are_products", |tools| in_multipliers(tools, &[8])),
@@ -175,5 +180,57 @@ fn in_multipliers(toolchain: &Toolchain, widths: &[u32]) {
         );
         let files = [("mac16.v", MAC16), ("pattern.v", &pattern)];
         prove(toolchain, w, &products, &mapping, &files, &[["y0", "b0"], ["y1", "b1"]]);
+    }
+}
+
+/// Has nextpnr tell what a PLL makes of the oscillator, which it knows from the dividers.
+fn plls(toolchain: &Toolchain) {
+    let cases = [
+        ("icebreaker", 24_000_000),
+        ("alchitry-cu", 45_000_000),
+        ("hx8k-b-evn", 48_000_000),
+        ("ulx3s-12f", 30_000_000),
+        ("ulx3s-25f", 45_000_000),
+        ("ecp5-evn", 36_000_000),
+    ];
+    for (name, clock_hz) in cases {
+        let board = find(name).expect("known");
+        let folder = tempfile::tempdir().expect("makes");
+        let write = |file: &str, text: &str| fs::write(folder.path().join(file), text).expect("writes");
+        let mut pll = Pll::new(board, clock_hz).expect("in reach");
+        pll.connect_all();
+        write("pll.v", &verilog::emit(&pll, "pll").expect("sound"));
+        let mhz = f64::from(board.clock.hz) / 1e6;
+        let (family, constraints, unconstrained, pins, tool) = match board.fpga.family {
+            Family::Ice40 => {
+                let pins =
+                    format!("set_io oscillator {}\nset_frequency oscillator {mhz}\n", board.clock.pin.at);
+                ("ice40", "--pcf", "--pcf-allow-unconstrained", pins, Tool::NextpnrIce40)
+            }
+            Family::Ecp5 => {
+                let pins = format!("FREQUENCY PORT \"oscillator\" {mhz} MHZ;\n");
+                ("ecp5", "--lpf", "--lpf-allow-unconstrained", pins, Tool::NextpnrEcp5)
+            }
+            Family::Gowin => panic!("{name} has no PLL in reach"),
+        };
+        // A register behind it: nobody asks for the rate of a clock that clocks nothing.
+        let top = "module top(input oscillator, output reg q, output locked); wire clock; always @(posedge clock) q <= ~q; \
+                   pll pll(.oscillator(oscillator), .clock(clock), .locked(locked)); endmodule";
+        write("top.v", top);
+        let script = format!("read_verilog pll.v top.v\nsynth_{family} -top top -json netlist.json\n");
+        write("pll.ys", &script);
+        write("pins", &pins);
+        let yosys = toolchain.find(Tool::Yosys).expect("is there");
+        yosys.run(folder.path(), yosys.script_arguments("pll.ys"), "yosys.log").expect("synthesis");
+        let device = format!("--{}", board.fpga.device);
+        let mut all = vec![&*device, "--package", &board.fpga.package, constraints, "pins"];
+        all.extend(["--json", "netlist.json", "--pack-only"]);
+        all.extend(board.fpga.speed.iter().flat_map(|speed| ["--speed", speed]));
+        all.push(unconstrained);
+        let nextpnr = toolchain.find(tool).expect("is there");
+        nextpnr.run(folder.path(), all, "nextpnr.log").unwrap_or_else(|error| panic!("{name}: {error}"));
+        let log = fs::read_to_string(folder.path().join("nextpnr.log")).expect("reads");
+        let made = format!("constraint of {:.1} MHz for net", f64::from(clock_hz) / 1e6);
+        assert!(log.contains(&made), "{name}, {made:?} in {log}");
     }
 }

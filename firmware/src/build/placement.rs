@@ -101,6 +101,9 @@ pub fn arguments(fpga: &Fpga, seed: u32) -> Vec<String> {
             text(&["--device", &fpga.device, "--vopt", &family, "--vopt", &cst, "--write", placed])
         }
     };
+    if fpga.wires_first {
+        all.push("--no-tmdriv".into());
+    }
     if let Some(speed) = &fpga.speed {
         all.extend(text(&["--speed", speed]));
     }
