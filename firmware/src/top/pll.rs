@@ -259,7 +259,6 @@ mod tests {
             else {
                 panic!("no dividers for {wanted} Hz");
             };
-            // Of an oscillator of 25 MHz only whole and half rates may be compared: the detector takes 10 MHz at least.
             assert!(oscillator_hz == oscillator && oscillator / input >= 10_000_000, "{wanted}: {input}");
             assert!((400_000_000..=800_000_000).contains(&(wanted * output)), "{wanted}: {output}");
             assert_eq!(oscillator / input * feedback, wanted * output);
