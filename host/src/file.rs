@@ -2,20 +2,28 @@
 //!
 //! A file is written beside its target and renamed, so that a reader sees the old file or the whole new one.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Most characters of a file's content that a message quotes.
 const QUOTED: usize = 100;
 
-/// Why a file cannot be written.
+/// Why a file cannot be read or written.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// A pipe, a device or a socket.
     #[error("is not a regular file; give the path of one")]
     NotRegular,
+    /// Something else than what was meant, by its size.
+    #[error("has {bytes} bytes; what is meant here has at most {most}: give another file")]
+    Large {
+        /// What it has.
+        bytes: u64,
+        /// What it may have.
+        most: u64,
+    },
     /// A symbolic link to nothing.
     #[error("is a symbolic link to {to}, which does not exist; remove the link or make that file")]
     Dangling {
@@ -68,6 +76,35 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// What the system knows of a file to read. Looked at before it is opened: to open a pipe waits for its other end.
+///
+/// # Errors
+/// [`FileError`]: it is not there, a folder, or no regular file.
+pub fn regular(path: &Path) -> Result<Metadata, FileError> {
+    let metadata = fs::metadata(path)?;
+    match metadata.is_dir() {
+        true => Err(io::Error::from(ErrorKind::IsADirectory).into()),
+        false if !metadata.is_file() => Err(FileError::NotRegular),
+        false => Ok(metadata),
+    }
+}
+
+/// Reads a whole file of at most so many bytes.
+///
+/// # Errors
+/// [`FileError`].
+pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    let too_large = |bytes| FileError::Large { bytes, most };
+    let length = regular(path)?.len();
+    if length > most {
+        return Err(too_large(length));
+    }
+    let mut bytes = Vec::new();
+    // It may grow meanwhile.
+    let read = File::open(path)?.take(most + 1).read_to_end(&mut bytes)? as u64;
+    if read > most { Err(too_large(read)) } else { Ok(bytes) }
+}
+
 /// Finds out, before any work is done, whether [`replace`] could write a file.
 ///
 /// # Errors
@@ -80,9 +117,7 @@ pub fn check(path: &Path) -> Result<(), FileError> {
 /// The file to replace: behind a symbolic link it is the one it points to.
 fn target(path: &Path) -> Result<PathBuf, FileError> {
     match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => Err(io::Error::from(ErrorKind::IsADirectory).into()),
-        Ok(metadata) if !metadata.is_file() => Err(FileError::NotRegular),
-        Ok(_) => Ok(path.canonicalize()?),
+        Ok(_) => regular(path).and_then(|_| Ok(path.canonicalize()?)),
         Err(_) => match fs::read_link(path) {
             Ok(to) => Err(FileError::Dangling { to: shown(&to) }),
             Err(_) => Ok(path.to_owned()),
@@ -122,6 +157,21 @@ mod tests {
         assert_eq!(quoted(&"é".repeat(100)), "é".repeat(100));
         assert_eq!(quoted(&"é".repeat(101)), "é".repeat(100) + "…");
         assert_eq!(shown(Path::new("a\rb.npy")), "a\\rb.npy");
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let path = directory.path().join("c");
+        fs::write(&path, "four").expect("written");
+        assert_eq!(read(&path, 4).expect("as long as it may be"), b"four");
+        let error = read(&path, 3).expect_err("too long").to_string();
+        assert_eq!(error, "has 4 bytes; what is meant here has at most 3: give another file");
+        // Of no length by its metadata, and without end.
+        #[cfg(unix)]
+        assert!(matches!(read(Path::new("/dev/zero"), 3), Err(FileError::NotRegular)));
+        let folder = read(directory.path(), 3).expect_err("a folder");
+        assert!(matches!(folder, FileError::System(error) if error.kind() == ErrorKind::IsADirectory));
     }
 
     #[cfg(unix)]

@@ -3,7 +3,7 @@
 //! Either byte order and either array order is read without loss.
 
 use super::{Matrix, MatrixError, Operands, operand_range};
-use crate::file;
+use crate::file::{self, FileError};
 use crate::memory;
 use npyz::{Deserialize, NpyFile, NpyHeader, Order, WriterBuilder};
 use std::fs::File;
@@ -87,14 +87,10 @@ impl<'a> Opened<'a> {
     fn new(path: &'a Path, element: usize, limit: u64) -> Result<Self, MatrixError> {
         let owned = || path.to_owned();
         let open = |source| MatrixError::Open { path: owned(), source };
-        // Looked at before it is opened: to open a pipe waits for its other end.
-        let metadata = std::fs::metadata(path).map_err(open)?;
-        if metadata.is_dir() {
-            return Err(open(ErrorKind::IsADirectory.into()));
-        }
-        if !metadata.is_file() {
-            return Err(MatrixError::NotRegular { path: owned() });
-        }
+        let metadata = file::regular(path).map_err(|error| match error {
+            FileError::System(source) => open(source),
+            _ => MatrixError::NotRegular { path: owned() },
+        })?;
         let mut reader = BufReader::new(File::open(path).map_err(open)?);
         let begun = reader.fill_buf().map_err(open)?.iter().zip(MAGIC).all(|(byte, magic)| byte == magic);
         let header = NpyHeader::from_reader(&mut reader).map_err(|source| {
