@@ -183,6 +183,8 @@ fn boards_are_listed() {
     for name in known {
         assert!(ended.out.lines().any(|line| line.starts_with(name)), "{name} in {}", ended.out);
     }
+    let note = "\necp5-evn: As delivered, the UART is not connected: remove R22 and R23";
+    assert!(ended.out.contains(note), "what has to be set, without a board: {}", ended.out);
 }
 
 #[test]

@@ -94,5 +94,8 @@ fn text(report: &BoardsReport) -> String {
             b.name, b.device, b.n, b.baud, b.level, b.title
         );
     }
+    for (name, note) in report.boards.iter().filter_map(|b| Some((b.name, b.note?))) {
+        text += &format!("\n{name}: {note}\n");
+    }
     text
 }
