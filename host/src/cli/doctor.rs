@@ -15,7 +15,10 @@ use systole_firmware::toolchain::Toolchain;
 
 /// Arguments of `systole doctor`.
 #[derive(Debug, Args)]
-#[command(after_help = "Ends with 5 if there are findings. Nothing is changed.")]
+#[command(
+    after_help = "Ends with 5 if the attached boards, or any image at all, would fail by what was found; notes do not count. \
+                  Nothing is changed."
+)]
 pub struct DoctorArgs {
     /// How to report
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -46,7 +49,7 @@ impl From<Check> for CheckReport {
     }
 }
 
-/// Runs the subcommand; gives the exit code.
+/// Runs the subcommand; gives the exit code, which findings decide: notes do not count.
 ///
 /// # Errors
 /// The user has no folder for tools; the report cannot be written.
