@@ -3,6 +3,7 @@
 pub mod build;
 pub mod cache;
 pub mod design;
+pub mod image;
 pub mod label;
 pub mod report;
 pub mod toolchain;

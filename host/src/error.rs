@@ -133,12 +133,7 @@ impl Error {
             Self::Loader(LoaderError::Missing) => exit::MISSING,
             Self::Loader(LoaderError::Failed { cause, .. }) if cause.is_link() => exit::LINK,
             Self::Loader(_) => exit::TOOL,
-            Self::Target(
-                TargetError::NoMemory { .. }
-                | TargetError::NoImage { .. }
-                | TargetError::Empty { .. }
-                | TargetError::OtherFpga { .. },
-            ) => exit::INPUT,
+            Self::Target(TargetError::NoMemory { .. } | TargetError::NoImage { .. }) => exit::INPUT,
             Self::Target(_) | Self::Flash(_) => exit::LINK,
             Self::Build(error) if error.is_missing() => exit::MISSING,
             Self::UsbModel(ModelError::NoController) => exit::MISSING,

@@ -16,11 +16,21 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use systole::flash::ice40::image::Die;
 use systole::virtual_board::usb_model::labelled;
+use systole_firmware::image::ice40::Die;
 use tempfile::TempDir;
 
 const SCHEMA: &str = include_str!("../schema/flash.json");
+
+/// IDCODEs of the boards' FPGAs.
+const LFE5U_12F: [u8; 4] = [0x21, 0x11, 0x10, 0x43];
+const LFE5UM5G_85F: [u8; 4] = [0x81, 0x11, 0x30, 0x43];
+
+/// An image for an ECP5 that configures no frame of its memory, hence without a CRC.
+fn ecp5(idcode: [u8; 4]) -> Vec<u8> {
+    let head = b"\xFF\x00Part: any\x00\xFF\xFF\xFF\xBD\xB3\xFF\xFF\xFF\xFF\x3B\x00\x00\x00\xE2\x00\x00\x00";
+    [head, &idcode[..], b"\x82\x00\x00\x00\x5E\x00\x00\x00\xFF\xFF\xFF\xFF"].concat()
+}
 
 /// A folder with an image and a programmer.
 struct Bench {
@@ -32,7 +42,7 @@ impl Bench {
     /// `script` is what the programmer does when it is to write; it may use the folder as `$here`.
     fn new(script: &str) -> Self {
         let bench = Self { folder: tempfile::tempdir().expect("a folder"), board: "ulx3s-12f" };
-        fs::write(bench.path("image.bit"), "an image").expect("written");
+        fs::write(bench.path("image.bit"), ecp5(LFE5U_12F)).expect("written");
         let program = bench.path("bin/openFPGALoader");
         fs::create_dir(bench.path("bin")).expect("made");
         let text = format!(
@@ -103,7 +113,7 @@ fn a_board_that_runs_the_image_is_left_alone_unless_forced() {
     assert_eq!((code, &report["outcome"]), (0, &json!("confirmed")));
     assert_eq!(report["programmer"], json!("openFPGALoader v9.9"));
     assert_eq!(bench.text("arguments").as_deref(), Some("--board ulx3s --write-sram image.bit\n"));
-    assert_eq!(bench.text("written").as_deref(), Some("an image"));
+    assert_eq!(fs::read(bench.path("written")).expect("the programmer had it"), ecp5(LFE5U_12F));
     // What runs in the FPGA tells nothing of the flash, before and after.
     let (code, report) = bench.flash(&board.link(), &["--design-hash", &hash, "--persist"]);
     assert_eq!((code, &report["outcome"], &report["memory"]), (3, &json!("unproven"), &json!("flash")));
@@ -161,6 +171,7 @@ fn the_board_is_asked_after_writing() {
 #[test]
 fn row_20_what_has_to_be_set_on_the_board_is_shown() {
     let bench = Bench { board: "ecp5-evn", ..Bench::new("exit 0") };
+    fs::write(bench.path("image.bit"), ecp5(LFE5UM5G_85F)).expect("written");
     let (board, _) = virtual_board("2");
     let note = "As delivered, the UART is not connected: remove R22 and R23, bridge R34 and R35";
     let end = ended(bench.start(&["--link", &board.link()]));
@@ -214,21 +225,42 @@ fn what_cannot_be_done_is_said_before_anything_is() {
     let image = bench.path("image.bit").display().to_string();
     let flash =
         |board: &str, arguments: &[&str]| systole(&[&["flash", "--board", board], arguments].concat());
-    let [empty, other, good] = ["empty", "other.bin", "good.bin"].map(|name| bench.path(name));
+    let [empty, other, good, text, cut] =
+        ["empty", "other.bin", "good.bin", "top.v", "cut.bit"].map(|name| bench.path(name));
+    fs::write(&text, "module top; endmodule\n").expect("written");
+    fs::write(&cut, &ecp5(LFE5U_12F)[..40]).expect("written");
     fs::write(&empty, "").expect("written");
     fs::write(&other, labelled(Die::Ice8k, &[])).expect("written");
     fs::write(&good, labelled(Die::Ice5k, &[])).expect("written");
-    let [empty, other, good] = [empty, other, good].map(|path| path.display().to_string());
-    let cases: [(&str, &[&str], i32, &str); 14] = [
+    let [empty, other, good, text, cut] =
+        [empty, other, good, text, cut].map(|path| path.display().to_string());
+    let cases: [(&str, &[&str], i32, &str); 21] = [
         ("icebreaker", &["--verify", "--image", &empty], 2, "empty: is empty"),
-        ("icebreaker", &["--image", &image], 2, "image.bit: is no image for an iCE40: it has no preamble"),
+        ("icebreaker", &["--image", &text], 2, "top.v: is no iCE40 image: it has no preamble"),
+        ("icebreaker", &["--image", &image], 2, "is an image for another FPGA: ECP5, not iCE40 up5k"),
+        ("ulx3s-12f", &["--image", &good], 2, "is an image for another FPGA: iCE40, not ECP5 12k"),
+        (
+            "ulx3s-12f",
+            &["--image", &cut],
+            2,
+            "cut.bit: is no ECP5 image: it ends at byte 40, before the FPGA",
+        ),
+        (
+            "ulx3s-25f",
+            &["--image", &image],
+            2,
+            "ECP5 12k (IDCODE 21111043), not ECP5 25k (IDCODE 41111043); nothing was written. `systole build --board ulx3s",
+        ),
+        ("tang-nano-9k", &["--image", &text], 2, "top.v: is no Gowin image: line 1 is not"),
+        ("tang-nano-9k", &["--image", &image], 2, "is an image for another FPGA: ECP5, not Gowin GW1NR"),
+        ("icebreaker", &["--image", "/dev/zero"], 2, "cannot read /dev/zero: is not a regular file"),
         ("icebreaker", &["--image", &empty], 2, "empty: is empty"),
         ("ulx3s-12f", &["--image", &empty], 2, "empty: is empty"),
         (
             "icebreaker",
             &["--image", &other],
             2,
-            "other.bin: is an image for an iCE40 8k, but icebreaker has an iCE40 5k; nothing was written",
+            "other.bin: is an image for another FPGA: iCE40 8k, not iCE40 5k; nothing was written",
         ),
         ("icebreaker", &["--no-write"], 2, "--read <FILE>"),
         ("icebraker", &[], 2, "icebreaker"),
@@ -269,6 +301,21 @@ fn what_cannot_be_done_is_said_before_anything_is() {
         let ended = flash(board, arguments);
         assert_eq!((ended.code, ended.out.as_str()), (code, ""), "{arguments:?}: {}", ended.err);
         assert!(ended.err.contains(expected), "{arguments:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn a_pipe_or_an_endless_file_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [pipe, large] = ["pipe", "large.bin"].map(|name| folder.path().join(name));
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    fs::File::create(&large).and_then(|file| file.set_len(1 << 40)).expect("a file of holes");
+    for (file, expected) in
+        [(pipe, "is not a regular file"), (large, "has 1099511627776 bytes; what is meant here")]
+    {
+        let ended = systole(&["flash", "--board", "icebreaker", "--image", &file.display().to_string()]);
+        assert_eq!(ended.code, 2, "{}", ended.err);
+        assert!(ended.err.contains(expected), "{}", ended.err);
     }
 }
 

@@ -11,7 +11,6 @@ use crate::discover::{Machine, RETURN, UsbDevice};
 use crate::error::{Error, exit};
 use crate::file::{self, shown};
 use crate::flash::answer::{Answer, Uart, ask};
-use crate::flash::ice40;
 use crate::flash::target::{self, TargetError};
 use crate::link::target::LinkSpec;
 use anyhow::Context;
@@ -25,6 +24,7 @@ use systole_boards::{Board, Memory, device::Family, find};
 use systole_firmware::build::{BuildError, Request, Seeds};
 use systole_firmware::cache::{Cache, sha256};
 use systole_firmware::design::Design;
+use systole_firmware::image::{self, ice40};
 use systole_firmware::label;
 use systole_firmware::toolchain::Toolchain;
 use write::{Action, Order};
@@ -228,14 +228,13 @@ fn tells(board: &Board, memory: Memory) -> bool {
 
 /// The image in a file.
 fn from_file(arguments: &FlashArgs, board: &Board, path: &Path) -> anyhow::Result<Image> {
-    let bytes = std::fs::read(path).with_context(|| format!("{}: cannot be read", shown(path)))?;
-    let image = match arguments.verify {
+    let bytes = file::read(path, image::LIMIT).with_context(|| format!("cannot read {}", shown(path)))?;
+    let comments = match arguments.verify && !bytes.is_empty() {
         // Compared with whatever it is, if it is anything.
-        true if !bytes.is_empty() => ice40::image::Image::read(&bytes).ok(),
-        true => return Err(Error::from(TargetError::Empty { file: shown(path) }).into()),
+        true => ice40::Image::read(&bytes).map(|image| image.comments).unwrap_or_default(),
         false => target::image(board, &shown(path), &bytes).map_err(Error::from)?,
     };
-    let label = image.and_then(|image| label::read(&image.comments));
+    let label = label::read(&comments);
     let (told, baud) = label.map(|(design, hash)| (hash, design.parameters().baud)).unzip();
     if let (Some(told), Some(given)) = (told, arguments.design_hash)
         && told != given

@@ -3,7 +3,6 @@
 use super::DesignArgs;
 use super::output::{print, say};
 use crate::error::{Error, exit};
-use crate::flash::ice40::image::{Die, Image};
 use crate::link::sim::SimLink;
 use crate::link::software::SoftwareLink;
 use crate::virtual_board::usb_model::{Board, Flash, Gateware, Wiring, labelled, plug};
@@ -15,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use systole_firmware::design::Design;
+use systole_firmware::image::ice40::{Die, Image};
 use systole_firmware::label;
 use systole_hdl::parameters::BAUD_RANGE;
 use systole_hdl::wire::Origin;

@@ -18,7 +18,6 @@
 
 mod access;
 mod error;
-pub mod image;
 mod mpsse;
 
 pub use error::FlashError;

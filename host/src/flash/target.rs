@@ -1,8 +1,8 @@
 //! Which of the USB chips that are attached is the board's, and which memory is written.
 
-use super::ice40::image::{Die, Image, ImageError};
 use crate::discover::{Machine, UsbDevice};
 use systole_boards::{Board, Memory, device::Family};
+use systole_firmware::image::{self, ImageError};
 use thiserror::Error;
 
 /// Bytes that are erased at a time.
@@ -32,31 +32,15 @@ pub enum TargetError {
         /// Those that fit.
         candidates: Vec<String>,
     },
-    /// A file that is no image.
-    #[error("{file}: is no image for an iCE40: {source}")]
+    /// A file that is no image for the board.
+    #[error("{file}: {source}; nothing was written. `systole build --board {board}` makes one for it")]
     NoImage {
         /// The file.
         file: String,
-        /// What is wrong with it.
-        source: ImageError,
-    },
-    /// An empty file.
-    #[error("{file}: is empty")]
-    Empty {
-        /// The file.
-        file: String,
-    },
-    /// An image for another FPGA.
-    #[error("{file}: is an image for an iCE40 {is}, but {board} has an iCE40 {has}; nothing was written")]
-    OtherFpga {
-        /// The file.
-        file: String,
-        /// The die that it is for.
-        is: &'static str,
         /// The board.
         board: String,
-        /// The die that the board has.
-        has: &'static str,
+        /// What is wrong with it.
+        source: ImageError,
     },
     /// The board has another memory only.
     #[error("an image for {board} cannot be kept in {memory}, only in {only}")]
@@ -133,26 +117,16 @@ pub fn memory(board: &Board, asked: Option<Memory>) -> Result<Memory, TargetErro
     Err(TargetError::NoMemory { board: board.name.clone(), memory: memory.name(), only })
 }
 
-/// Looks whether a file is an image for the board, before anything is lost for it; gives what an iCE40's image says.
+/// Looks whether a file is an image for the board, before anything is lost for it; gives its comments.
 ///
 /// # Errors
-/// It is empty; for an iCE40, it is no image, was damaged, or is for another die.
-pub fn image(board: &Board, file: &str, bytes: &[u8]) -> Result<Option<Image>, TargetError> {
-    let file = || file.to_owned();
-    if bytes.is_empty() {
-        return Err(TargetError::Empty { file: file() });
-    }
-    if board.fpga.family != Family::Ice40 {
-        return Ok(None);
-    }
-    let image = Image::read(bytes).map_err(|source| TargetError::NoImage { file: file(), source })?;
-    match Die::of_device(&board.fpga.device) {
-        Some(die) if die != image.die => {
-            let (is, has) = (image.die.name(), die.name());
-            Err(TargetError::OtherFpga { file: file(), is, board: board.name.clone(), has })
-        }
-        _ => Ok(Some(image)),
-    }
+/// It is empty, no image, was cut off or damaged, or is for another FPGA.
+pub fn image(board: &Board, file: &str, bytes: &[u8]) -> Result<Vec<String>, TargetError> {
+    image::check(&board.fpga, bytes).map_err(|source| TargetError::NoImage {
+        file: file.to_owned(),
+        board: board.name.clone(),
+        source,
+    })
 }
 
 /// What of a flash an image takes, in bytes from its beginning: whole sectors.

@@ -9,9 +9,9 @@ use crate::bench::{
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use systole::flash::ice40::image::Die;
 use systole::virtual_board::usb_model::{Board, Flash, Wiring, labelled};
 use systole_boards::find;
+use systole_firmware::image::ice40::Die;
 use systole_firmware::label;
 
 pub const SCENARIOS: [Scenario; 6] = [

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use systole::discover::{Machine, RETURN};
-use systole::flash::ice40::image::Die;
 use systole::flash::ice40::{FlashError, Programmer, open};
 use systole::virtual_board::usb_model::{Board, Flash, Wiring, labelled, plug};
 use systole_firmware::design::Design;
+use systole_firmware::image::ice40::Die;
 
 pub const SCENARIOS: [Scenario; 6] = [
     ("flash_verify_start_and_run_another_design", flash_then_run),

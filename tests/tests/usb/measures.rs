@@ -8,9 +8,9 @@ use crate::flashing::programmer;
 use std::collections::VecDeque;
 use std::fs;
 use std::time::{Duration, Instant};
-use systole::flash::ice40::image::Die;
 use systole::link::Link;
 use systole::virtual_board::usb_model::{Board, Flash, labelled};
+use systole_firmware::image::ice40::Die;
 use systole_firmware::label;
 
 /// Round trips that are measured.

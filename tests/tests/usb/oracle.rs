@@ -6,8 +6,8 @@ use crate::bench::{
 };
 use crate::flashing::programmer;
 use std::fs;
-use systole::flash::ice40::image::Die;
 use systole::virtual_board::usb_model::{Board, Flash, Wiring, labelled};
+use systole_firmware::image::ice40::Die;
 
 pub const SCENARIOS: [Scenario; 4] = [
     ("iceprog_writes_what_the_programmer_verifies_and_the_other_way_round", iceprog),

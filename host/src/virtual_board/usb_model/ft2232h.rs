@@ -7,12 +7,12 @@ use super::flash::Flash;
 use super::ice40::{Ice40, Wiring};
 use super::image;
 use super::mpsse::Engine;
-use crate::flash::ice40::image::Die;
 use crate::ftdi::{BitMode, Divisor, Generation, code};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
+use systole_firmware::image::ice40::Die;
 
 /// Standard requests: direction and recipient, and number.
 mod standard {

@@ -1,8 +1,8 @@
 //! The configuration logic of an iCE40: reset, an image from flash or from the programmer, CDONE.
 
 use super::flash::Flash;
-use crate::flash::ice40::image::{Die, Image};
 use std::time::{Duration, Instant};
+use systole_firmware::image::ice40::{Die, Image};
 
 /// Time that the FPGA clears its memory for after reset.
 const CLEAR: Duration = Duration::from_micros(1200);

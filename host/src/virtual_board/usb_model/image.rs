@@ -1,6 +1,6 @@
 //! Images whose label says which design they hold.
 
-use crate::flash::ice40::image::{Die, Image, PREAMBLE, action, command, crc16};
+use systole_firmware::image::ice40::{Die, Image, PREAMBLE, action, command, crc16};
 use systole_firmware::label;
 use systole_hdl::wire::{Identity, Origin};
 

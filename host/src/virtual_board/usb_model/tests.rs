@@ -5,12 +5,12 @@ use super::flash::Flash;
 use super::ice40::{Ice40, Wiring};
 use super::image::labelled;
 use super::mpsse::Engine;
-use crate::flash::ice40::image::Die;
 use crate::flash::ice40::{FlashError, Mpsse, MpsseError, Programmer, Progress, Stage};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use systole_firmware::design::Design;
+use systole_firmware::image::ice40::Die;
 use systole_firmware::label;
 
 /// The engine and its port, shared with the test.

@@ -1,8 +1,7 @@
-//! What stands in an image for an iCE40: comments, then commands for the configuration logic, guarded by a CRC.
-//!
-//! The format is the one that project IceStorm found out and `icepack` writes.
+//! An image for an iCE40: comments, then commands for the configuration logic, guarded by a CRC.
 
-use thiserror::Error;
+use super::Fault;
+use super::reader::{self, Reader};
 
 /// Begins the commands. What stands before is for people.
 pub const PREAMBLE: [u8; 4] = [0x7E, 0xAA, 0x99, 0x7E];
@@ -90,41 +89,6 @@ impl Die {
     }
 }
 
-/// What is wrong with an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum ImageError {
-    /// Nowhere does it begin.
-    #[error("it has no preamble 7E AA 99 7E")]
-    NoPreamble,
-    /// It ends before the FPGA is started.
-    #[error("it ends at byte {0}, before the FPGA is started")]
-    Short(usize),
-    /// A command that is none.
-    #[error("at byte {at} stands {command:02x} {operand:02x}, which is no command")]
-    Command {
-        /// Where, in bytes.
-        at: usize,
-        /// The command.
-        command: u8,
-        /// Its operand.
-        operand: u32,
-    },
-    /// It was damaged.
-    #[error("its CRC at byte {0} is wrong: it was damaged")]
-    Crc(usize),
-    /// It starts the FPGA without a CRC.
-    #[error("it has no CRC")]
-    NoCrc,
-    /// Its configuration memory is that of no iCE40.
-    #[error("its memory of {columns}×{rows} bits is that of no iCE40")]
-    Die {
-        /// Width.
-        columns: usize,
-        /// Height.
-        rows: usize,
-    },
-}
-
 /// An image that an FPGA accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
@@ -138,35 +102,29 @@ pub struct Image {
     pub length: usize,
 }
 
-/// CRC-16 as the configuration logic computes it: CCITT's polynomial, most significant bit first.
+/// CRC-16's polynomial, CCITT's.
+const POLYNOMIAL: u16 = 0x1021;
+
+/// CRC-16 as the configuration logic computes it: most significant bit first.
 #[must_use]
 pub fn crc16(crc: u16, byte: u8) -> u16 {
-    (0..8)
-        .fold(crc ^ u16::from(byte) << 8, |crc, _| if crc >> 15 == 1 { crc << 1 ^ 0x1021 } else { crc << 1 })
+    reader::crc16(POLYNOMIAL, crc, byte)
 }
 
-/// Where in an image.
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    crc: u16,
+/// Where the commands begin: after the preamble.
+///
+/// # Errors
+/// It is no image for an iCE40.
+pub(super) fn commands(bytes: &[u8]) -> Result<usize, Fault> {
+    let begin = bytes.windows(PREAMBLE.len()).position(|bytes| bytes == PREAMBLE);
+    begin.map(|begin| begin + PREAMBLE.len()).ok_or(Fault::NoPreamble("7E AA 99 7E"))
 }
 
-impl Reader<'_> {
-    fn byte(&mut self) -> Result<u8, ImageError> {
-        let byte = *self.bytes.get(self.at).ok_or(ImageError::Short(self.at))?;
-        self.at += 1;
-        self.crc = crc16(self.crc, byte);
-        Ok(byte)
-    }
-
-    fn number(&mut self, bytes: u8) -> Result<u32, ImageError> {
-        (0..bytes).try_fold(0, |number: u32, _| Ok(number << 8 | u32::from(self.byte()?)))
-    }
-
-    fn skip(&mut self, bytes: usize) -> Result<(), ImageError> {
-        (0..bytes).try_for_each(|_| self.byte().map(|_| ()))
-    }
+/// Whether a file begins as what icepack writes.
+pub(super) fn begins(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix(&[0xFF, 0x00]);
+    let rest = text.and_then(|text| text.iter().position(|&byte| byte == 0xFF).map(|end| &text[end + 1..]));
+    rest.unwrap_or(bytes).starts_with(&PREAMBLE)
 }
 
 impl Image {
@@ -174,10 +132,9 @@ impl Image {
     ///
     /// # Errors
     /// The first thing that keeps the FPGA from starting.
-    pub fn read(bytes: &[u8]) -> Result<Self, ImageError> {
-        let begin = bytes.windows(PREAMBLE.len()).position(|bytes| bytes == PREAMBLE);
-        let begin = begin.ok_or(ImageError::NoPreamble)?;
-        let mut reader = Reader { bytes, at: begin + PREAMBLE.len(), crc: 0 };
+    pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
+        let begin = commands(bytes)?;
+        let mut reader = Reader::new(bytes, begin, POLYNOMIAL);
         let (mut width, mut height, mut offset) = (0usize, 0usize, 0usize);
         let (mut columns, mut rows) = (0, 0);
         let (mut sleeps, mut checked) = (true, false);
@@ -185,7 +142,7 @@ impl Image {
             let at = reader.at;
             let byte = reader.byte()?;
             let operand = reader.number(byte & 0x0F)?;
-            let unknown = ImageError::Command { at, command: byte, operand };
+            let unknown = Fault::Command { at, command: byte, operand };
             match (byte & 0xF0, u8::try_from(operand)) {
                 (command::ACT, Ok(what @ (action::CONFIGURATION | action::BLOCK_RAM))) => {
                     if what == action::CONFIGURATION {
@@ -199,10 +156,10 @@ impl Image {
                 }
                 (command::ACT, Ok(action::RESET_CRC)) => reader.crc = 0xFFFF,
                 (command::ACT, Ok(action::START)) if checked => break,
-                (command::ACT, Ok(action::START)) => return Err(ImageError::NoCrc),
+                (command::ACT, Ok(action::START)) => return Err(Fault::NoCrc),
                 // With the CRC itself taken in, what is left is nothing.
                 (command::CRC, _) if reader.crc == 0 => checked = true,
-                (command::CRC, _) => return Err(ImageError::Crc(at)),
+                (command::CRC, _) => return Err(Fault::Crc(at)),
                 (command::WIDTH, _) => width = (operand as usize).saturating_add(1),
                 (command::HEIGHT, _) => height = operand as usize,
                 (command::OFFSET, _) => offset = operand as usize,
@@ -212,8 +169,8 @@ impl Image {
             }
         }
         let die = Die::ALL.into_iter().find(|die| die.memory() == (columns, rows));
-        let die = die.ok_or(ImageError::Die { columns, rows })?;
-        Ok(Self { comments: comments(&bytes[..begin]), die, sleeps, length: reader.at })
+        let die = die.ok_or(Fault::Die { columns, rows })?;
+        Ok(Self { comments: comments(&bytes[..begin - PREAMBLE.len()]), die, sleeps, length: reader.at })
     }
 }
 
@@ -226,11 +183,11 @@ fn comments(bytes: &[u8]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// An LP384's image of nothing, put together by hand.
-    fn image() -> Vec<u8> {
+    pub fn image() -> Vec<u8> {
         let mut bytes = b"\xFF\x00one\x00two\x00\x00\xFF".to_vec();
         bytes.extend([0x7E, 0xAA, 0x99, 0x7E, 0x51, 0x00, 0x01, 0x05]);
         let guarded = bytes.len();
@@ -268,20 +225,20 @@ mod tests {
             Image::read(&changed).expect_err("bad")
         };
         let last = bytes.len() - 1;
-        assert_eq!(with(&|b| b.truncate(12)), ImageError::NoPreamble);
-        assert_eq!(with(&|b| b.truncate(last - 1)), ImageError::Short(last - 1));
-        assert_eq!(with(&|b| b[1000] ^= 0x10), ImageError::Crc(last - 5));
+        assert_eq!(with(&|b| b.truncate(12)), Fault::NoPreamble("7E AA 99 7E"));
+        assert_eq!(with(&|b| b.truncate(last - 1)), Fault::Short(last - 1));
+        assert_eq!(with(&|b| b[1000] ^= 0x10), Fault::Crc(last - 5));
         assert_eq!(
             with(&|b| b[last - 5] = 0xF2),
-            ImageError::Command {
+            Fault::Command {
                 at: last - 5,
                 command: 0xF2,
                 operand: u32::from(bytes[last - 4]) << 8 | u32::from(bytes[last - 3]),
             }
         );
-        assert_eq!(with(&|b| b.truncate(0)), ImageError::NoPreamble);
-        assert_eq!(with(&|b| drop(b.drain(last - 5..last - 2))), ImageError::NoCrc);
-        assert!(matches!(Image::read(&[0xFF; 4096]), Err(ImageError::NoPreamble)));
+        assert_eq!(with(&|b| b.truncate(0)), Fault::NoPreamble("7E AA 99 7E"));
+        assert_eq!(with(&|b| drop(b.drain(last - 5..last - 2))), Fault::NoCrc);
+        assert!(matches!(Image::read(&[0xFF; 4096]), Err(Fault::NoPreamble("7E AA 99 7E"))));
     }
 
     #[test]
