@@ -12,6 +12,7 @@ mod tools;
 
 use crate::cache::{Cache, Files, Key, sha256};
 use crate::design::{Design, hash_of};
+use crate::image;
 use crate::label;
 use crate::report::{Report, Resource, Timed, resources};
 use crate::toolchain::{Found, Tool, Toolchain, ToolchainError};
@@ -310,10 +311,12 @@ impl<'a> Build<'a> {
         let best = best.ok_or(BuildError::NoSeed)?;
         progress("packing");
         self.backend().pack(self.folder.path(), best.seed, &label::lines(design, self.hash))?;
-        let image = image_file(board.fpga.family);
-        let path = self.folder.path().join(&image);
+        let file = image_file(board.fpga.family);
+        let path = self.folder.path().join(&file);
         let bitstream =
             fs::read(&path).map_err(|source| incomplete(self.tools.packer.tool, &path, source))?;
+        image::check(&board.fpga, &bitstream)
+            .map_err(|error| incomplete(self.tools.packer.tool, &path, format!("it {error}")))?;
         let parameters = design.parameters();
         let report = Report {
             board: board.name.clone(),
@@ -330,7 +333,7 @@ impl<'a> Build<'a> {
             resources: self.resources(&best.utilisation)?,
             design_hash: format!("{:016x}", self.hash),
             image_sha256: sha256(&bitstream),
-            image,
+            image: file,
             tools: self.tools.identity(),
             seconds: self.seconds.clone(),
         };

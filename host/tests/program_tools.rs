@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use tools::{Ended, System, run};
+use systole::virtual_board::usb_model::labelled;
+use systole_firmware::image::ice40::Die;
+use tools::{Ended, System, faults, run};
 
 /// Writes a netlist with the ports of an image.
 const YOSYS: &str = r#"[ "$1" = -V ] && echo 'Yosys 0.40' && exit
@@ -20,19 +22,23 @@ echo 'module systole(); endmodule' >netlist.v"#;
 
 /// Places anything, at 30 MHz.
 const NEXTPNR: &str = r#"[ "$1" = --version ] && echo 'nextpnr-ice40 -- (Version nextpnr-0.8)' && exit
-case "$*" in *--seed*) ;; *) echo 'Info: ICESTORM_LC: 2000/ 5280 38%'; exit ;; esac
+printf 'Info: Device utilisation:\nInfo: \t ICESTORM_LC: 2000/ 5280 38%%\n\n'
+case "$*" in *--seed*) ;; *) exit ;; esac
 while [ $# -gt 0 ]; do case $1 in --asc) asc=$2 ;; esac; shift; done
 echo '{"fmax":{"clock":{"achieved":30.0}}}' >report.json
 echo .comment >"$asc""#;
 
-const ICEPACK: &str = r#"[ "$1" = -h ] || /bin/cp "$1" "$2""#;
+/// Packs the layout as the image that lies beside it, of an UP5K without any logic.
+const ICEPACK: &str = r#"[ "$1" = -h ] || /bin/cp "$0.bin" "$2""#;
 
 /// The tools, with other scripts in the place of some.
 fn with(others: &[(&str, &str)]) -> System {
     let mut scripts = vec![("yosys", YOSYS), ("nextpnr-ice40", NEXTPNR), ("icepack", ICEPACK)];
     scripts.retain(|(name, _)| others.iter().all(|(other, _)| other != name));
     scripts.extend(others);
-    System::with(&scripts)
+    let system = System::with(&scripts);
+    fs::write(system.file("bin/icepack.bin"), labelled(Die::Ice5k, &[])).expect("written");
+    system
 }
 
 fn build(system: &System, more: &[&str]) -> Ended {
@@ -43,26 +49,33 @@ fn build(system: &System, more: &[&str]) -> Ended {
 fn image(ended: &Ended) -> Value {
     assert_eq!(ended.code, 0, "{}", ended.err);
     let mut report: Value = serde_json::from_str(&ended.out).expect("a JSON report");
+    assert_eq!(faults(include_str!("../schema/build.json"), &report), Vec::<String>::new());
     report["image"].take()
 }
 
 #[test]
 fn a_tool_that_fails_or_leaves_nothing_is_named_and_no_image_is_written() {
     let no_report = NEXTPNR.replace("achieved", "other");
+    let no_table = NEXTPNR.replace("Device utilisation", "Nothing");
     let no_layout = NEXTPNR.replace("echo .comment >\"$asc\"", "");
     let crash = format!("{NEXTPNR}\nkill -SEGV $$");
     let noise = format!("{NEXTPNR}\nprintf '\\377\\376'; exit 1");
     let cut = YOSYS.replace("}}}}\"", "\"");
     let nothing = "[ \"$1\" = -V ] && echo 'Yosys 0.40'; exit 0";
-    let cases: [(&str, &str, &[&str]); 7] = [
+    let empty = ICEPACK.replace("/bin/cp \"$0.bin\"", ": >");
+    let short = ICEPACK.replace("/bin/cp \"$0.bin\"", "/usr/bin/head -c 45056 \"$0.bin\" >");
+    let cases: [(&str, &str, &[&str]); 10] = [
         ("yosys", nothing, &["yosys ended without an error", "netlist.json is not what it should be"]),
         ("yosys", &cut, &["yosys ended without an error", "netlist.json is not what it should be"]),
+        ("nextpnr-ice40", &no_table, &["nextpnr-ice40 ended without an error", "utilisation.log"]),
         ("nextpnr-ice40", &no_report, &["nextpnr-ice40 ended without an error", "it tells no clock"]),
         ("nextpnr-ice40", &no_layout, &["nextpnr-ice40 ended without an error", "placed-3.asc"]),
         // It had a report that meets the clock.
         ("nextpnr-ice40", &crash, &["nextpnr-ice40 failed (signal: 11", "place-3.log"]),
         ("nextpnr-ice40", &noise, &["nextpnr-ice40 failed (exit status: 1)"]),
         ("icepack", ":", &["icepack ended without an error", "image.bin"]),
+        ("icepack", &empty, &["icepack ended without an error", "image.bin", "it is empty"]),
+        ("icepack", &short, &["icepack ended without an error", "image.bin", "it ends at byte 45056"]),
     ];
     for (tool, script, parts) in cases {
         let system = with(&[(tool, script)]);
@@ -136,11 +149,14 @@ fn another_packer_makes_another_image() {
     let mut system = with(&[]);
     assert_eq!(image(&build(&system, &[]))["timing_met"], json!(true));
     let cache = system.cache.clone();
-    let other = format!("{ICEPACK}; echo more >>\"$2\"");
+    let other = format!("{ICEPACK} # another");
     system = with(&[("icepack", &other)]);
+    fs::write(system.file("bin/icepack.bin"), labelled(Die::Ice5k, &["another".to_owned()]))
+        .expect("written");
     system.cache = cache;
     let ended = build(&system, &[]);
     let report: Value = serde_json::from_str(&ended.out).expect("a JSON report");
     assert_eq!(report["from_cache"], json!(false));
-    assert!(fs::read_to_string(system.file("image")).expect("written").ends_with("more\n"));
+    let image = fs::read(system.file("image")).expect("written");
+    assert!(image.windows(7).any(|bytes| bytes == b"another"));
 }

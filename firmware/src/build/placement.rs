@@ -121,10 +121,19 @@ impl Backend<'_> {
         let mut all = arguments(self.fpga, 0);
         all.push("--pack-only".into());
         let run = self.nextpnr.run(folder, &all, LOG);
-        let utilisation = utilisation(&read(self.nextpnr.tool, &folder.join(LOG))?);
         // What does not fit may end as a failure, but only after the table.
+        match self.told(&folder.join(LOG)) {
+            Ok(utilisation) => Ok(utilisation),
+            Err(untold) => run.map_err(BuildError::from).and(Err(untold)),
+        }
+    }
+
+    /// The table of what is used, in a log.
+    fn told(&self, log: &Path) -> Result<Utilisation, BuildError> {
+        let tool = self.nextpnr.tool;
+        let utilisation = utilisation(&read(tool, log)?);
         if utilisation.is_empty() {
-            run?;
+            return Err(incomplete(tool, log, "it does not tell what is used of the device"));
         }
         Ok(utilisation)
     }
@@ -144,9 +153,9 @@ impl Backend<'_> {
         std::fs::write(&report, "").map_err(|source| BuildError::Io { path: report.clone(), source })?;
         let log = log_file(seed);
         self.nextpnr.run(folder, &all, &log)?;
-        let text = read(self.nextpnr.tool, &folder.join(log))?;
+        let utilisation = self.told(&folder.join(log))?;
         match slowest_clock(&read(self.nextpnr.tool, &report)?) {
-            Some(fmax_hz) => Ok(Placed { seed, utilisation: utilisation(&text), fmax_hz, icetime_hz: None }),
+            Some(fmax_hz) => Ok(Placed { seed, utilisation, fmax_hz, icetime_hz: None }),
             None => Err(incomplete(self.nextpnr.tool, &report, "it tells no clock")),
         }
     }
