@@ -118,6 +118,17 @@ echo "Total path delay: 40.00 ns ($mhz MHz)""#;
 }
 
 #[test]
+fn row_23_a_sweep_takes_the_fastest_seed_and_of_equal_ones_the_first() {
+    let reaches = r#"case "$*" in *'--seed 2 '*|*'--seed 3 '*) mhz=31.0 ;; *) mhz=30.0 ;; esac
+"#;
+    let nextpnr = format!("{reaches}{}", NEXTPNR.replace(":30.0}", ":'$mhz'}"));
+    let system = with(&[("nextpnr-ice40", &nextpnr)]);
+    let figures = image(&build(&system, &["--seed-sweep", "4"]));
+    assert_eq!(figures["seeds_tried"], json!([1, 2, 3, 4]));
+    assert_eq!((&figures["seed"], &figures["fmax_hz"]), (&json!(2), &json!(31_000_000)));
+}
+
+#[test]
 fn icetime_that_fails_is_told_and_costs_no_image() {
     let ended = build(&with(&[("icetime", "[ \"$1\" = -h ] || exit 1")]), &[]);
     assert_eq!(image(&ended)["icetime_hz"], Value::Null);
