@@ -177,7 +177,9 @@ pub fn build(
         Ok(image) => image,
         Err(error) => return Err(build.failed(error, progress)),
     };
-    if let Some(cache) = cache {
+    // An icetime that failed may have its say another time.
+    let is_judged = build.tools.icetime.is_none() || image.report.icetime_hz.is_some();
+    if let Some(cache) = cache.filter(|_| is_judged) {
         cache.write(&key, &pack(&image)?)?;
     }
     let log = build.folder.path().join(placement::log_file(image.report.seed));

@@ -47,7 +47,7 @@ pub struct Report {
     pub fmax_hz: u64,
     /// Whether the clock asked for is reached.
     pub timing_met: bool,
-    /// What icetime makes of it, in hertz; `None` where it was not asked. nextpnr times the multipliers of an iCE40 as if
+    /// What icetime makes of it, in hertz; `None` where it did not tell. nextpnr times the multipliers of an iCE40 as if
     /// they had registers.
     pub icetime_hz: Option<u64>,
     /// UART rate, in bits a second.
@@ -151,7 +151,7 @@ impl fmt::Display for Report {
         match self.icetime_hz {
             Some(hz) => write!(f, " (icetime: {})", mhz(hz))?,
             // Its word is worth most where there are multipliers.
-            None if self.is_ice40() => write!(f, " (by nextpnr alone: there is no icetime)")?,
+            None if self.is_ice40() => write!(f, " (by nextpnr alone, without icetime)")?,
             None => {}
         }
         writeln!(f, ", {verdict} with seed {} of {:?}", self.seed, self.seeds_tried)?;

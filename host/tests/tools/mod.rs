@@ -69,6 +69,8 @@ pub fn run<A: AsRef<OsStr> + std::fmt::Debug>(system: &System, arguments: &[A]) 
     let mut command = Command::new(env!("CARGO_BIN_EXE_systole"));
     command.args(arguments).current_dir(system.folder.path()).timeout(WATCHDOG);
     command.env("SYSTOLE_TOOLCHAIN", &system.toolchain).env("PATH", &system.path);
+    // What failures leave goes with the system.
+    command.env("TMPDIR", system.folder.path());
     let output = command.env("SYSTOLE_CACHE", &system.cache).output().expect("the program runs");
     let code = output.status.code().unwrap_or_else(|| panic!("{arguments:?} was killed, it hung"));
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
