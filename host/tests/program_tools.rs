@@ -129,6 +129,36 @@ fn row_23_a_sweep_takes_the_fastest_seed_and_of_equal_ones_the_first() {
 }
 
 #[test]
+fn row_21_a_clock_that_is_missed_gives_no_bitstream() {
+    let system = with(&[("nextpnr-ice40", &NEXTPNR.replace(":30.0}", ":20.0}"))]);
+    let ended = build(&system, &[]);
+    assert_eq!(ended.code, 4, "{}", ended.err);
+    assert!(ended.err.contains("24.0 MHz asked, 20.0 MHz reached with seed 3 of [3, 4, 5]"), "{}", ended.err);
+    assert!(!system.file("image").exists());
+    assert_eq!(image(&build(&system, &["--allow-timing-failure"]))["timing_met"], json!(false));
+}
+
+#[test]
+fn row_22_what_does_not_fit_is_told_with_the_largest_that_does() {
+    // The second grid that is tried, a smaller one, fits.
+    let again = "cells=6000; [ -e \"$0.again\" ] && cells=2000; : >\"$0.again\"\n";
+    let (version, rest) = NEXTPNR.split_once('\n').expect("lines");
+    let nextpnr = format!(
+        "{version}\n{again}{}",
+        rest.replace("2000/ 5280 38%%\\n\\n'", "%s/ 5280 38%%\\n\\n' $cells")
+    );
+    let system = with(&[("nextpnr-ice40", &nextpnr)]);
+    let ended = build(&system, &["--n", "2"]);
+    assert_eq!(ended.code, 4, "{}", ended.err);
+    for part in
+        ["N = 2 does not fit icebreaker", "6000       5280  too few", "the largest that does is N = 1"]
+    {
+        assert!(ended.err.contains(part), "{part:?} in {}", ended.err);
+    }
+    assert!(!system.file("image").exists());
+}
+
+#[test]
 fn icetime_that_fails_is_told_and_costs_no_image() {
     let system = with(&[(
         "icetime",
